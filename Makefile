@@ -1,0 +1,150 @@
+# Everything a contributor or a curious platform engineer types. `make` alone lists it.
+
+SHELL       := /bin/bash
+.SHELLFLAGS := -euo pipefail -c
+MAKEFLAGS   += --no-print-directory
+.DEFAULT_GOAL := help
+
+# The same flags for every build, so that one build cache serves them all.
+export GOFLAGS     := -trimpath -buildvcs=false
+export CGO_ENABLED := 0
+
+BUILD := $(CURDIR)/_build
+BIN   := $(BUILD)/bin
+TOOLS := $(BUILD)/tools
+# Where tests find etcd, kube-apiserver and kubectl.
+export KUBEBUILDER_ASSETS := $(BIN)
+
+# The modules of this repository, and those of them that hold code of ours worth linting.
+MODULES      := . sandbox $(patsubst %/go.mod,%,$(wildcard sandbox/components/*/go.mod)) test hack/tools
+LINT_MODULES := . sandbox test
+UNIT_MODULES := . sandbox $(patsubst %/go.mod,%,$(wildcard sandbox/components/*/go.mod))
+
+# Prints the packages that have tests, for `go list -f`.
+WITH_TESTS := {{if or .TestGoFiles .XTestGoFiles}}{{.ImportPath}}{{end}}
+
+##@ The sandbox: a management cluster, a simulated MAAS and a real cluster, on this machine (as root)
+
+.PHONY: sandbox
+sandbox: sandbox-program ## Build and start everything, make a cluster, and follow it until its Nodes are Ready
+	@$(BIN)/sandbox up
+
+.PHONY: sandbox-status
+sandbox-status: sandbox-program ## Say what runs and how far it is
+	@$(BIN)/sandbox status
+
+.PHONY: sandbox-shell
+sandbox-shell: sandbox-program ## Open a shell with kubectl and clusterctl on the path
+	@$(BIN)/sandbox shell
+
+.PHONY: sandbox-down
+sandbox-down: sandbox-program ## Stop everything, and leave no process, mount, link or cgroup behind
+	@$(BIN)/sandbox down
+
+.PHONY: sandbox-build
+sandbox-build: sandbox-program ## Build what the sandbox needs, without starting it
+	@$(BIN)/sandbox build
+
+.PHONY: sandbox-program
+sandbox-program: go-there
+	@mkdir -p $(BIN)
+	@cd sandbox && go build -o $(BIN)/sandbox ./cmd/sandbox
+
+##@ Build
+
+.PHONY: build
+build: go-there ## Build the manager, the simulator and the sandbox program into _build/bin
+	@mkdir -p $(BIN)
+	go build -o $(BIN)/ ./cmd/...
+	cd sandbox && go build -o $(BIN)/ ./cmd/...
+
+.PHONY: generate
+generate: $(TOOLS)/controller-gen ## Write deep copies, CRDs and the manager's role anew from the Go code
+	$(TOOLS)/controller-gen object paths=./api/...
+	$(TOOLS)/controller-gen crd paths=./api/... output:crd:artifacts:config=config/crd/bases
+	$(TOOLS)/controller-gen rbac:roleName=manager-role paths=./cmd/... paths=./internal/... output:rbac:artifacts:config=config/rbac
+
+.PHONY: clean
+clean: ## Remove _build/: all that was built, the machines' root file system included
+	@[ ! -e .sandbox/run ] || { echo "the sandbox is running from _build/: stop it first with 'make sandbox-down'" >&2; exit 1; }
+	@echo "removing $(BUILD)"
+	@rm -rf --one-file-system $(BUILD)
+
+##@ Check
+
+.PHONY: test
+test: ## Run all tests: unit, integration, end to end
+	@$(MAKE) test-unit
+	@$(MAKE) test-integration
+	@$(MAKE) test-e2e
+
+.PHONY: test-unit
+test-unit: go-there ## Tests that need nothing but Go
+	@for module in $(UNIT_MODULES); do
+	  packages=$$(cd $$module && go list -f '$(WITH_TESTS)' ./...)
+	  [ -n "$$packages" ] || continue
+	  echo "== unit tests: module $$module"
+	  (cd $$module && go test -timeout 10m $$packages)
+	done
+
+.PHONY: test-integration
+test-integration: test-programs ## Tests against a real kube-apiserver, clusterctl and the MAAS simulator
+	@packages=$$(cd test && go list -f '$(WITH_TESTS)' ./... | { grep -v /test/e2e || true; })
+	[ -n "$$packages" ] || { echo "== integration tests: there are none"; exit 0; }
+	echo "== integration tests"
+	cd test && go test -count=1 -timeout 15m $$packages
+
+.PHONY: test-e2e
+test-e2e: sandbox-build ## Make, use, scale and delete a real cluster in the sandbox (as root)
+	@packages=$$(cd test && go list -f '$(WITH_TESTS)' ./... | { grep /test/e2e || true; })
+	[ -n "$$packages" ] || { echo "== end-to-end tests: there are none"; exit 0; }
+	echo "== end-to-end tests"
+	cd test && go test -count=1 -timeout 20m $$packages
+
+.PHONY: test-programs
+test-programs: sandbox-program
+	@$(BIN)/sandbox build --only assets
+
+.PHONY: lint
+lint: $(TOOLS)/golangci-lint ## Check the Go code against .golangci.yml
+	@for module in $(LINT_MODULES); do
+	  [ -n "$$(cd $$module && go list ./... 2>/dev/null)" ] || continue
+	  echo "== lint: module $$module"
+	  (cd $$module && $(TOOLS)/golangci-lint run --config $(CURDIR)/.golangci.yml)
+	done
+
+.PHONY: generate-check
+generate-check: $(TOOLS)/controller-gen ## Fail, with the difference, if a generated file or a go.mod is not current
+	@mkdir -p $(BUILD) && fresh=$$(mktemp -d $(BUILD)/generate.XXXXXX) && trap "rm -rf $$fresh" EXIT
+	$(TOOLS)/controller-gen object paths=./api/... output:object:dir=$$fresh
+	$(TOOLS)/controller-gen crd paths=./api/... output:crd:artifacts:config=$$fresh/crd
+	$(TOOLS)/controller-gen rbac:roleName=manager-role paths=./cmd/... paths=./internal/... output:rbac:artifacts:config=$$fresh/rbac
+	stale=
+	diff -u api/v1beta1/zz_generated.deepcopy.go $$fresh/zz_generated.deepcopy.go || stale=1
+	diff -ru config/crd/bases $$fresh/crd || stale=1
+	diff -u config/rbac/role.yaml $$fresh/rbac/role.yaml || stale=1
+	[ -z "$$stale" ] || { echo "generated files are not current: run 'make generate' and commit what it writes" >&2; exit 1; }
+	for module in $(MODULES); do
+	  (cd $$module && go mod tidy -diff) || { echo "go.mod or go.sum in $$module is not current: run 'go mod tidy' there" >&2; exit 1; }
+	done
+	echo "generated files are current"
+
+# The tools are pinned in hack/tools/go.mod.
+$(TOOLS)/controller-gen: hack/tools/go.mod hack/tools/go.sum | go-there
+	@echo "building controller-gen"
+	@mkdir -p $(TOOLS) && cd hack/tools && go build -ldflags '-s -w' -o $@ sigs.k8s.io/controller-tools/cmd/controller-gen
+
+$(TOOLS)/golangci-lint: hack/tools/go.mod hack/tools/go.sum | go-there
+	@echo "building golangci-lint (about three minutes the first time)"
+	@mkdir -p $(TOOLS) && cd hack/tools && go build -ldflags '-s -w' -o $@ github.com/golangci/golangci-lint/v2/cmd/golangci-lint
+
+.PHONY: go-there
+go-there:
+	@command -v go >/dev/null || { echo "Go 1.26 or newer is needed: https://go.dev/dl/" >&2; exit 1; }
+
+.PHONY: help
+help: ## List what can be made
+	@awk 'BEGIN {FS = ":.*## "} /^##@/ {printf "\n%s\n", substr($$0, 5)} /^[a-z0-9-]+:.*## / {printf "  make %-17s %s\n", $$1, $$2}' Makefile
+
+# A recipe is one script, so that its loops and traps read as such.
+.ONESHELL:
