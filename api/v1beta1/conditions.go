@@ -1,0 +1,187 @@
+package v1beta1
+
+import clusterv1 "sigs.k8s.io/cluster-api/api/core/v1beta2"
+
+// Conditions of a MaasMachine. Ready summarises all but Paused.
+const (
+	// MachineReadyCondition is True while the machine is deployed, ours, and running.
+	MachineReadyCondition = clusterv1.ReadyCondition
+
+	// MachineAllocatedCondition tells whether a machine in MAAS is claimed for this object, and still is.
+	MachineAllocatedCondition = "MachineAllocated"
+
+	// MachineDeployedCondition tells whether the image runs on the claimed machine.
+	MachineDeployedCondition = "MachineDeployed"
+
+	// MachinePoweredOnCondition tells what MAAS sees of the power of a deployed machine. A flicker is Unknown first.
+	MachinePoweredOnCondition = "PoweredOn"
+
+	// MachineDNSAttachedCondition tells, for a control-plane machine, whether its address is in the cluster's DNS record.
+	// It is not part of Ready: nothing waits for DNS.
+	MachineDNSAttachedCondition = "DNSAttached"
+
+	// MachineNodeLinkedCondition tells whether the machine's Node has our provider ID. It is not part of Ready, for it depends
+	// on the workload cluster.
+	MachineNodeLinkedCondition = "NodeProviderIDSet"
+
+	// MachineDeletingCondition tells how far the release is.
+	MachineDeletingCondition = clusterv1.DeletingCondition
+)
+
+// Reasons of MachineAllocated.
+const (
+	// MachineAllocatedReason: a machine is claimed for this object.
+	MachineAllocatedReason = "MachineAllocated"
+	// WaitingForClusterInfrastructureReason: the MaasCluster is not provisioned yet.
+	WaitingForClusterInfrastructureReason = "WaitingForClusterInfrastructure"
+	// WaitingForBootstrapDataReason: the bootstrap provider has not made the user data yet.
+	WaitingForBootstrapDataReason = "WaitingForBootstrapData"
+	// WaitingForOwnerReason: no Machine owns this object yet.
+	WaitingForOwnerReason = "WaitingForOwnerMachine"
+	// ClaimingReason: a machine is being claimed.
+	ClaimingReason = "Claiming"
+	// ClaimOutcomeUnknownReason: MAAS did not answer a claim; it is looked up before anything else is done.
+	ClaimOutcomeUnknownReason = "ClaimOutcomeUnknown"
+	// NoMachineAvailableReason: no machine fits; the message says what each constraint leaves.
+	NoMachineAvailableReason = "NoMachineAvailable"
+	// ClaimRefusedReason: MAAS refuses the claim as it is; the message has MAAS's words.
+	ClaimRefusedReason = "ClaimRefused"
+	// MachineNotFoundReason: MAAS has no machine with the stored system ID any more.
+	MachineNotFoundReason = "MachineNotFound"
+	// MachineNotOursReason: the machine with the stored system ID does not carry our claim; it is never touched.
+	MachineNotOursReason = "MachineNotOurs"
+	// InvalidClaimReason: the stored provider ID and system ID contradict each other or cannot be read.
+	InvalidClaimReason = "InvalidClaim"
+)
+
+// Reasons of MachineDeployed. Those of the states in which MAAS may hold a machine are named for the state.
+const (
+	// MachineDeployedReason: the image runs.
+	MachineDeployedReason = "MachineDeployed"
+	// WaitingForMachineReason: no machine is claimed yet.
+	WaitingForMachineReason = "WaitingForMachine"
+	// DeployingReason: MAAS is installing the image.
+	DeployingReason = "MachineDeploying"
+	// DeployOutcomeUnknownReason: MAAS did not answer the deploy call; the machine is read before anything else is done.
+	DeployOutcomeUnknownReason = "DeployOutcomeUnknown"
+	// DeployRefusedReason: MAAS refuses to deploy; the message has MAAS's words.
+	DeployRefusedReason = "DeployRefused"
+	// DeployFailedReason: the deployment failed on the machine.
+	DeployFailedReason = "MachineDeployFailed"
+	// MachineLeftDeployedReason: somebody moved a deployed machine to another state; it is never deployed again.
+	MachineLeftDeployedReason = "MachineLeftDeployed"
+	// MachineLockedReason: the machine is locked in MAAS, which refuses every act on it.
+	MachineLockedReason = "MachineLocked"
+	// UnsupportedBootstrapFormatReason: the bootstrap data is in a format that the image's cloud-init cannot read.
+	UnsupportedBootstrapFormatReason = "UnsupportedBootstrapFormat"
+)
+
+// Reasons of PoweredOn.
+const (
+	// PoweredOnReason: MAAS sees the power on.
+	PoweredOnReason = "PoweredOn"
+	// PowerUnknownReason: MAAS cannot tell, or saw the power off only a moment ago.
+	PowerUnknownReason = "PowerUnknown"
+	// PoweredOffReason: the power is off.
+	PoweredOffReason = "PoweredOff"
+)
+
+// Reasons of DNSAttached.
+const (
+	// DNSAttachedReason: the machine's address is in the record.
+	DNSAttachedReason = "DNSAttached"
+	// DNSAttachPendingReason: the address joins when the machine's API server serves.
+	DNSAttachPendingReason = "DNSAttachPending"
+	// DNSDetachPendingReason: the address has yet to leave the record.
+	DNSDetachPendingReason = "DNSDetachPending"
+	// DNSNotManagedReason: the endpoint is the user's own.
+	DNSNotManagedReason = "DNSNotManaged"
+)
+
+// Reasons of NodeProviderIDSet.
+const (
+	// NodeProviderIDSetReason: the Node has the provider ID.
+	NodeProviderIDSetReason = "NodeProviderIDSet"
+	// WaitingForNodeReason: no Node of this machine has registered.
+	WaitingForNodeReason = "WaitingForNode"
+	// WorkloadClusterUnreachableReason: the workload cluster does not answer.
+	WorkloadClusterUnreachableReason = "WorkloadClusterUnreachable"
+	// NodeProviderIDConflictReason: the Node carries another provider ID, which cannot be changed.
+	NodeProviderIDConflictReason = "NodeProviderIDConflict"
+)
+
+// Reasons of a MaasMachine's Deleting.
+const (
+	// NotDeletingReason: nobody deleted the object.
+	NotDeletingReason = clusterv1.NotDeletingReason
+	// LeavingDNSReason: the address is being taken out of the record.
+	LeavingDNSReason = "LeavingDNS"
+	// ReleasingReason: MAAS is releasing the machine.
+	ReleasingReason = "Releasing"
+	// ReleaseOutcomeUnknownReason: MAAS did not answer the release; the machine is read before anything else is done.
+	ReleaseOutcomeUnknownReason = "ReleaseOutcomeUnknown"
+	// ReleaseFailedReason: MAAS could not release the machine.
+	ReleaseFailedReason = "ReleaseFailed"
+	// ReleaseBlockedReason: MAAS does not allow a release in the machine's present state.
+	ReleaseBlockedReason = "ReleaseBlocked"
+	// HeldReason: the MaasMachine was deleted while its Machine was not; it is held until that is confirmed.
+	HeldReason = "HeldUntilConfirmed"
+	// WaitingForMachinesReason (MaasCluster): machines of the cluster still exist.
+	WaitingForMachinesReason = "WaitingForMachines"
+	// RemovingDNSReason (MaasCluster): the record is being removed.
+	RemovingDNSReason = "RemovingDNS"
+)
+
+// Conditions of a MaasCluster. Ready summarises the endpoint; MAAS being away is not part of it.
+const (
+	// ClusterReadyCondition is True once the control plane's endpoint is known.
+	ClusterReadyCondition = clusterv1.ReadyCondition
+
+	// ClusterEndpointReadyCondition tells whether the control plane's address is published.
+	ClusterEndpointReadyCondition = "LoadBalancerReady"
+
+	// ClusterAPIServerAvailableCondition tells whether the workload API server answers. It is not part of Ready.
+	ClusterAPIServerAvailableCondition = "APIServerAvailable"
+
+	// MAASAvailableCondition tells whether MAAS answers and accepts our key. It is not part of Ready.
+	MAASAvailableCondition = "MAASAvailable"
+
+	// ClusterDeletingCondition tells how far the removal is.
+	ClusterDeletingCondition = clusterv1.DeletingCondition
+)
+
+// Reasons of LoadBalancerReady.
+const (
+	// EndpointReadyReason: the record exists, or the user's address is known.
+	EndpointReadyReason = "LoadBalancerReady"
+	// EndpointFailedReason: the record could not be made; the message has MAAS's words.
+	EndpointFailedReason = "LoadBalancerFailed"
+	// WaitingForEndpointReason: the endpoint is not chosen or not given yet.
+	WaitingForEndpointReason = "WaitForDNSName"
+	// EndpointNotOursReason: a record of that name exists and does not carry our mark; it is never touched.
+	EndpointNotOursReason = "DNSRecordNotOurs"
+	// DomainNotFoundReason: MAAS has no such domain.
+	DomainNotFoundReason = "DomainNotFound"
+	// DomainNotAuthoritativeReason: MAAS does not serve the domain itself, so no record in it would be answered.
+	DomainNotAuthoritativeReason = "DomainNotAuthoritative"
+)
+
+// Reasons of APIServerAvailable.
+const (
+	// APIServerAvailableReason: the API server answers.
+	APIServerAvailableReason = "APIServerAvailable"
+	// APIServerNotReadyReason: it does not, or not yet.
+	APIServerNotReadyReason = "APIServerNotReady"
+)
+
+// Reasons of MAASAvailable.
+const (
+	// MAASAvailableReason: MAAS answers.
+	MAASAvailableReason = "MAASAvailable"
+	// MAASUnreachableReason: MAAS does not answer.
+	MAASUnreachableReason = "MAASUnreachable"
+	// MAASKeyRefusedReason: MAAS refuses our key, or the key lacks a right.
+	MAASKeyRefusedReason = "MAASKeyRefused"
+	// NotMAASReason: what answers at the endpoint is not MAAS.
+	NotMAASReason = "NotMAAS"
+)

@@ -1,0 +1,38 @@
+package v1beta1
+
+const (
+	// ClusterFinalizer holds a MaasCluster until its DNS record is gone. The name is that of the provider before this one, so
+	// that its objects can be deleted too.
+	ClusterFinalizer = "maascluster.infrastructure.cluster.x-k8s.io"
+
+	// MachineFinalizer holds a MaasMachine until its machine is released. The name is that of the provider before this one.
+	MachineFinalizer = "maasmachine.infrastructure.cluster.x-k8s.io"
+
+	// EvacuationFinalizer was set on LXD hosts by the provider before this one. Nobody sets it now; it is removed on deletion.
+	EvacuationFinalizer = "maas.lxd.io/host-evacuation"
+
+	// ClaimAnnotation on a MaasMachine holds its claim: a random token that MAAS learns as agent_name with the allocation, so
+	// that the machine is found again whatever happened in between. It never changes, and it survives `clusterctl move`.
+	ClaimAnnotation = "infrastructure.cluster.x-k8s.io/maas-claim"
+
+	// AbandonAnnotation on a MaasMachine that is being deleted lets it go although its machine could not be released. Its
+	// value is the reason, which is recorded.
+	AbandonAnnotation = "infrastructure.cluster.x-k8s.io/maas-abandon"
+
+	// ConfirmDeleteAnnotation on a MaasMachine that is being deleted while its owner Machine is not says that this is meant.
+	ConfirmDeleteAnnotation = "infrastructure.cluster.x-k8s.io/maas-confirm-delete"
+
+	// ProviderIDPrefix is the start of every provider ID: maas:///<zone>/<system ID>.
+	ProviderIDPrefix = "maas:///"
+)
+
+// Keys of the workload annotations that a claimed machine carries in MAAS, where operators see them. MAAS answers 500 to a key
+// with a slash, and wipes all of them when the machine is released.
+const (
+	// MachineAnnotationClaim holds the claim token; a machine that carries it, and whose owner is our user, is ours.
+	MachineAnnotationClaim = "capmaas-claim"
+	// MachineAnnotationCluster holds <namespace>.<name> of the Cluster.
+	MachineAnnotationCluster = "capmaas-cluster"
+	// MachineAnnotationMachine holds <namespace>.<name> of the MaasMachine.
+	MachineAnnotationMachine = "capmaas-machine"
+)
