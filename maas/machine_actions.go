@@ -1,0 +1,111 @@
+package maas
+
+import (
+	"context"
+	"encoding/base64"
+)
+
+// DeployParams says what to install on an allocated machine.
+type DeployParams struct {
+	// UserData is handed to cloud-init as it is; the client encodes it. nginx in front of MAAS takes at most 10 MB encoded.
+	UserData []byte `json:"-"`
+	// DistroSeries is an image, such as custom/u-2204-k-1.30 or ubuntu/jammy; "" is MAAS's default.
+	DistroSeries    string
+	HWEKernel       string
+	EphemeralDeploy bool // deploy to memory; custom images need MAAS 3.5
+	Comment         string
+}
+
+// String describes the parameters without the user data.
+func (p DeployParams) String() string {
+	return "maas.DeployParams{DistroSeries: " + p.DistroSeries + "}"
+}
+
+// GoString describes the parameters without the user data.
+func (p DeployParams) GoString() string { return p.String() }
+
+// Deploy installs an allocated machine. The answer does not have the machine's addresses yet, and its power state is old.
+func (c *Client) Deploy(ctx context.Context, systemID string, params DeployParams) (*Machine, error) {
+	r := write("deploy_machine", "POST", "machines/"+systemID+"/")
+	r.op = "deploy"
+	r.private = params.UserData
+	f := fields{}.add("distro_series", params.DistroSeries).add("hwe_kernel", params.HWEKernel).
+		addTrue("ephemeral_deploy", params.EphemeralDeploy).add("comment", params.Comment)
+	if len(params.UserData) > 0 {
+		// MAAS decodes base64 exactly once, and takes what is not base64 as it is: always encode.
+		f.add("user_data", base64.StdEncoding.EncodeToString(params.UserData))
+	}
+	return c.act(ctx, r, systemID, f)
+}
+
+// ReleaseParams says how a machine is given back. Without any erase flag MAAS's own setting decides.
+type ReleaseParams struct {
+	Comment string
+	// Erase wipes the disks; QuickErase only their ends; SecureErase by the disk's own command where it can.
+	Erase, QuickErase, SecureErase bool
+}
+
+// Release gives a machine back. It is no error for a machine that is Ready or Releasing already; and with an
+// administrator's key it releases anybody's: read the machine first. The state in the answer may be outdated already.
+func (c *Client) Release(ctx context.Context, systemID string, params ReleaseParams) (*Machine, error) {
+	r := write("release_machine", "POST", "machines/"+systemID+"/")
+	r.op = "release"
+	// Up to MAAS 3.4 the other two flags do nothing without erase.
+	erase := params.Erase || params.QuickErase || params.SecureErase
+	f := fields{}.addTrue("erase", erase).addTrue("quick_erase", params.QuickErase).
+		addTrue("secure_erase", params.SecureErase).add("comment", params.Comment)
+	return c.act(ctx, r, systemID, f)
+}
+
+// Abort stops what the machine is doing (deploying, erasing, commissioning, testing). The answer shows the state before
+// it. A machine whose deployment was aborted is still allocated: release it.
+func (c *Client) Abort(ctx context.Context, systemID, comment string) (*Machine, error) {
+	r := write("abort_machine", "POST", "machines/"+systemID+"/")
+	r.op = "abort"
+	return c.act(ctx, r, systemID, fields{}.add("comment", comment))
+}
+
+// PowerOn switches a machine on. On a machine that is allocated but not deployed, this deploys it.
+func (c *Client) PowerOn(ctx context.Context, systemID, comment string) (*Machine, error) {
+	r := write("power_on_machine", "POST", "machines/"+systemID+"/")
+	r.op = "power_on"
+	return c.act(ctx, r, systemID, fields{}.add("comment", comment))
+}
+
+// PowerOff switches a machine off, hard. The machine is nil, without an error, where MAAS cannot control the power.
+func (c *Client) PowerOff(ctx context.Context, systemID, comment string) (*Machine, error) {
+	r := write("power_off_machine", "POST", "machines/"+systemID+"/")
+	r.op = "power_off"
+	r.mayBeNull = true
+	return c.act(ctx, r, systemID, fields{}.add("comment", comment))
+}
+
+// SetWorkloadAnnotations sets the given annotations of an owned machine and leaves the others; an empty value deletes.
+// Keys are of letters, digits, "_", "." and "-". MAAS wipes all annotations when a release completes.
+// [ErrConflict] means that the user does not own the machine.
+func (c *Client) SetWorkloadAnnotations(ctx context.Context, systemID string, annotations map[string]string) (*Machine, error) {
+	r := write("annotate_machine", "POST", "machines/"+systemID+"/")
+	r.op = "set_workload_annotations"
+	f := fields{}
+	for key, value := range annotations {
+		if !isAnnotationKey(key) {
+			return nil, invalid(r.operation, "an annotation key must be 1 to 255 letters, digits, '_', '.' or '-', and not 'op'")
+		}
+		f[key] = []string{value}
+	}
+	return c.act(ctx, r, systemID, f)
+}
+
+// isAnnotationKey says whether MAAS takes the key; it answers 500 to others, and reads "op" as the operation.
+func isAnnotationKey(key string) bool {
+	return key != "" && len(key) <= 255 && key != "op" && onlyHas(key, "_.-")
+}
+
+func (c *Client) act(ctx context.Context, r request, systemID string, f fields) (*Machine, error) {
+	// An empty ID would make this an operation on the whole collection.
+	if err := checkSystemID(r.operation, systemID); err != nil {
+		return nil, err
+	}
+	r.form = f.values()
+	return object[Machine](ctx, c, r)
+}

@@ -1,0 +1,71 @@
+package maas
+
+import (
+	"context"
+	"net/url"
+	"slices"
+)
+
+// MachineFilter selects machines; zero selects all that the user may see. Values of one field are alternatives,
+// except Tags, of which a machine must carry all. MAAS answers an unknown zone, pool or tag with 400 ([ErrInvalid]).
+type MachineFilter struct {
+	// SystemIDs selects by system ID. nil selects all machines; an empty slice that is not nil selects none.
+	SystemIDs []string
+	Hostnames []string
+	Statuses  []Status // several need MAAS 3.3
+	// AgentName selects by what was sent with allocate; "" does not filter. MAAS clears it when a release starts.
+	AgentName     string
+	Zones, Pools  []string
+	Tags, NotTags []string
+	Architecture  string // amd64 or amd64/generic
+	MinCPU        int
+	MinMemoryMiB  int
+	Owner         string // MAAS 3.3 and newer
+}
+
+// Machines lists machines. Many system IDs are asked for in several requests; the answer is not one moment's truth then.
+func (c *Client) Machines(ctx context.Context, filter MachineFilter) ([]Machine, error) {
+	r := read("list_machines", "machines/")
+	if filter.SystemIDs == nil {
+		r.query = filter.query()
+		return list[Machine](ctx, c, r)
+	}
+	machines := []Machine{}
+	seen := map[string]bool{}
+	for ids := range slices.Chunk(filter.SystemIDs, maxIDsPerRequest) {
+		r.query = filter.query()
+		r.query["id"] = ids
+		some, err := list[Machine](ctx, c, r)
+		if err != nil {
+			return nil, err
+		}
+		for _, m := range some {
+			if !seen[m.SystemID] {
+				seen[m.SystemID] = true
+				machines = append(machines, m)
+			}
+		}
+	}
+	return machines, nil
+}
+
+func (f MachineFilter) query() url.Values {
+	q := fields{}.addEach("hostname", f.Hostnames).add("agent_name", f.AgentName).
+		addEach("zone", f.Zones).addEach("pool", f.Pools).
+		addEach("tags", f.Tags).addEach("not_tags", f.NotTags).
+		add("arch", f.Architecture).addPositive("cpu_count", f.MinCPU).addPositive("mem", f.MinMemoryMiB).
+		add("owner", f.Owner)
+	for _, s := range f.Statuses {
+		q.add("status", s.FilterName())
+	}
+	return q.values()
+}
+
+// Machine reads one machine. [ErrForbidden] means that it is another user's, [ErrNotFound] that MAAS has none by that ID.
+func (c *Client) Machine(ctx context.Context, systemID string) (*Machine, error) {
+	r := read("read_machine", "machines/"+systemID+"/")
+	if err := checkSystemID(r.operation, systemID); err != nil {
+		return nil, err
+	}
+	return object[Machine](ctx, c, r)
+}

@@ -1,0 +1,153 @@
+package maas
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"net/http/httptrace"
+	"net/url"
+	"strings"
+	"sync/atomic"
+	"time"
+)
+
+const (
+	maxAnswer      = 128 << 20 // a list of 1000 machines is about 50 MB
+	maxErrorAnswer = 64 << 10
+)
+
+// do sends r once and hands the body of a good answer to decode (nil when no body is wanted).
+func (c *Client) do(ctx context.Context, r request, decode func([]byte) error) error {
+	start := time.Now()
+	status, err := c.exchange(ctx, r, decode)
+	if c.observe != nil {
+		c.observe(Call{Operation: r.operation, Method: r.method, StatusCode: status, Kind: KindOf(err), Duration: time.Since(start)})
+	}
+	return err
+}
+
+func (c *Client) exchange(ctx context.Context, r request, decode func([]byte) error) (status int, err error) {
+	timeout := c.timeout
+	if r.isWrite() {
+		timeout *= 2
+	}
+	ctx, cancel := context.WithTimeout(ctx, timeout)
+	defer cancel()
+
+	// Set from other goroutines while a connection is made.
+	var connected atomic.Bool
+	ctx = httptrace.WithClientTrace(ctx, &httptrace.ClientTrace{
+		GotConn: func(httptrace.GotConnInfo) { connected.Store(true) },
+	})
+	req, err := c.newHTTPRequest(ctx, r)
+	if err != nil {
+		return 0, invalid(r.operation, "the request cannot be made")
+	}
+	resp, err := c.http.Do(req)
+	if err != nil {
+		unsent := c.ownTransport && !connected.Load() || failedToConnect(err)
+		return 0, c.transportError(r, err, unsent)
+	}
+	defer resp.Body.Close() //nolint:errcheck // nothing is written to it
+	return resp.StatusCode, c.judge(r, resp, decode)
+}
+
+func (c *Client) newHTTPRequest(ctx context.Context, r request) (*http.Request, error) {
+	var body io.Reader
+	if r.isWrite() {
+		body = strings.NewReader(r.form.Encode())
+	}
+	req, err := http.NewRequestWithContext(ctx, r.method, c.url(r), body)
+	if err != nil {
+		return nil, err
+	}
+	if r.isWrite() {
+		// MAAS's handlers read forms only; JSON would lose parameters.
+		req.Header.Set("Content-Type", "application/x-www-form-urlencoded")
+	}
+	if !r.anonymous {
+		req.Header.Set("Authorization", c.credentials.authorization(c.now()))
+	}
+	req.Header.Set("Accept", "application/json")
+	req.Header.Set("User-Agent", c.userAgent)
+	return req, nil
+}
+
+func (c *Client) url(r request) string {
+	query := url.Values{}
+	for key, values := range r.query {
+		query[key] = values
+	}
+	if r.op != "" {
+		query.Set("op", r.op)
+	}
+	if len(query) == 0 {
+		return c.base + r.path
+	}
+	return c.base + r.path + "?" + query.Encode()
+}
+
+// judge turns an answer into a decoded value or an error.
+func (c *Client) judge(r request, resp *http.Response, decode func([]byte) error) error {
+	good := resp.StatusCode >= 200 && resp.StatusCode < 300
+	limit := int64(maxErrorAnswer)
+	if good {
+		limit = maxAnswer
+	}
+	body, err := io.ReadAll(io.LimitReader(resp.Body, limit+1))
+	if !good {
+		return c.answerError(r, resp, body)
+	}
+	if err != nil {
+		return c.transportError(r, err, false)
+	}
+	if int64(len(body)) > limit {
+		return c.unusable(r, resp, fmt.Sprintf("the answer is larger than %d MB", maxAnswer>>20))
+	}
+	if decode == nil && resp.StatusCode == http.StatusNoContent {
+		return nil
+	}
+	if isHTML(resp, body) {
+		return c.unusable(r, resp, "a web page answered, not the MAAS API: "+c.baseHint())
+	}
+	if decode == nil {
+		return nil
+	}
+	if !isJSON(resp) {
+		return c.unusable(r, resp, "the answer is not JSON: "+c.baseHint())
+	}
+	if err := decode(body); err != nil {
+		// The decoder's own text may quote the answer.
+		return c.unusable(r, resp, "the answer is not what MAAS sends: "+decodeProblem(err))
+	}
+	return nil
+}
+
+// unusable is a 2xx answer that cannot be used. Something acted on a write, so its outcome is unknown.
+func (c *Client) unusable(r request, resp *http.Response, message string) error {
+	kind := KindNotMAAS
+	if r.isWrite() {
+		kind = KindOutcomeUnknown
+	}
+	return c.newError(r, kind, resp.StatusCode, message)
+}
+
+// transportError is a failure without a usable HTTP answer.
+func (c *Client) transportError(r request, err error, unsent bool) error {
+	// url.Error would repeat the URL with all its parameters.
+	var wrapped *url.Error
+	if errors.As(err, &wrapped) {
+		err = wrapped.Err
+	}
+	kind, message := KindUnavailable, describeTransport(err)
+	if to, ok := schemeMismatch(err); ok {
+		kind, message = KindNotMAAS, "the server does not speak TLS on this port: "+c.hintScheme(to)
+	} else if r.isWrite() && !unsent {
+		kind, message = KindOutcomeUnknown, message+"; it may have taken effect"
+	}
+	e := c.newError(r, kind, 0, message)
+	e.Err = err
+	return e
+}
