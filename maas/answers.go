@@ -1,14 +1,9 @@
 package maas
 
 import (
-	"crypto/tls"
-	"crypto/x509"
 	"encoding/json"
-	"errors"
 	"mime"
-	"net"
 	"net/http"
-	"net/url"
 	"slices"
 	"strconv"
 	"strings"
@@ -18,11 +13,11 @@ import (
 // answerError turns an answer that is not 2xx into an error.
 func (c *Client) answerError(r request, resp *http.Response, body []byte) error {
 	kind, message := c.classify(r, resp, body)
-	if kind == KindOutcomeUnknown && message == "" {
-		message = http.StatusText(resp.StatusCode) + "; it may have taken effect"
-	}
-	if message == "" && kind == KindUnavailable {
-		message = http.StatusText(resp.StatusCode)
+	switch {
+	case message == "" && resp.StatusCode >= 500:
+		message = strconv.Itoa(resp.StatusCode) + " " + http.StatusText(resp.StatusCode)
+	case message == "" && kind == KindInvalid:
+		message = "refused with " + strconv.Itoa(resp.StatusCode) + " and no reason"
 	}
 	e := c.newError(r, kind, resp.StatusCode, message)
 	if kind == KindUnavailable || kind == KindOutcomeUnknown {
@@ -32,33 +27,36 @@ func (c *Client) answerError(r request, resp *http.Response, body []byte) error 
 }
 
 func (c *Client) classify(r request, resp *http.Response, body []byte) (Kind, string) {
-	status, html := resp.StatusCode, isHTML(resp, body)
+	status, page := resp.StatusCode, isHTML(resp, body) && len(body) > 0
 	said := plainText(resp, body)
 	switch {
-	case status >= 300 && status < 400:
+	case status < 400:
 		return KindNotMAAS, c.redirectMessage(resp)
 	case status == http.StatusUnauthorized:
 		return unauthorized(r, string(body))
-	case status == http.StatusConflict && (html || len(body) == 0):
+	case status == http.StatusConflict && (page || len(body) == 0):
 		// MAAS 3.3.5 to 3.7: the database gave up on a conflict, and nothing was changed.
 		return KindUnavailable, "MAAS was too busy with conflicting changes; nothing was changed"
-	case status == http.StatusBadRequest && saysWantsTLS(body):
-		return KindNotMAAS, "the server speaks TLS on this port: " + c.hintScheme("https")
-	case status == http.StatusNotFound && !saysNotFound(resp, body):
-		return KindNotMAAS, "what answered does not know this address of the MAAS API: " + c.baseHint()
-	case status == http.StatusNotFound:
-		return KindNotFound, said
-	case status == http.StatusTooManyRequests:
-		return KindUnavailable, said
 	case status >= 500 || status == http.StatusRequestTimeout:
 		if r.isWrite() {
-			return KindOutcomeUnknown, suffixed(said, "; it may have taken effect")
+			return KindOutcomeUnknown, said
 		}
 		return KindUnavailable, said
+	case status == http.StatusTooManyRequests:
+		return KindUnavailable, said
+	case status == http.StatusNotFound && saysNotFound(resp, body):
+		return KindNotFound, said
+	case status == http.StatusNotFound:
+		return KindNotMAAS, "what answered does not know this address of the MAAS API: " + c.baseHint()
 	case status == http.StatusRequestEntityTooLarge:
 		return KindInvalid, "the request is too large for MAAS or for a proxy before it"
-	case html && len(body) > 0:
+	case status == http.StatusBadRequest && saysWantsTLS(body):
+		return KindNotMAAS, "the server speaks TLS on this port: " + c.hintScheme("https")
+	case page:
 		return KindNotMAAS, "a web page answered with " + strconv.Itoa(status) + ", not the MAAS API: " + c.baseHint()
+	case strings.HasPrefix(said, "Unrecognised signature:") && strings.HasSuffix(said, "op=None") && !r.anonymous:
+		// MAAS 3.4 to 3.7: this is how /machines/ greets a request without a signature.
+		return KindUnauthorized, "MAAS did not see the API key; a proxy may drop the Authorization header"
 	case status == http.StatusForbidden:
 		return KindForbidden, said
 	case status == http.StatusConflict:
@@ -67,20 +65,13 @@ func (c *Client) classify(r request, resp *http.Response, body []byte) (Kind, st
 	return KindInvalid, said
 }
 
-func suffixed(text, suffix string) string {
-	if text == "" {
-		return ""
-	}
-	return oneLine(text, maxMessage-len(suffix)) + suffix
-}
-
 // unauthorized explains a 401 in words of our own: MAAS's may hold the secret that it expected.
 func unauthorized(r request, body string) (Kind, string) {
 	switch {
 	case strings.Contains(body, "Nonce already used"):
 		// Our nonces are random, so the request itself was repeated on its way, and its first copy may have worked.
 		if r.isWrite() {
-			return KindOutcomeUnknown, "the request reached MAAS twice; it may have taken effect"
+			return KindOutcomeUnknown, "the request reached MAAS twice"
 		}
 		return KindUnavailable, "the request reached MAAS twice"
 	case strings.Contains(body, "Expired timestamp"):
@@ -187,89 +178,4 @@ func retryAfter(header string, now time.Time) time.Duration {
 		wait = at.Sub(now)
 	}
 	return min(max(wait, 0), time.Hour)
-}
-
-// failedToConnect says whether the request surely was not sent.
-func failedToConnect(err error) bool {
-	var op *net.OpError
-	var dns *net.DNSError
-	var cert *tls.CertificateVerificationError
-	var record tls.RecordHeaderError
-	return errors.As(err, &op) && (op.Op == "dial" || op.Op == "proxyconnect") ||
-		errors.As(err, &dns) || errors.As(err, &cert) || errors.As(err, &record)
-}
-
-// describeTransport names the failure in stable words, without ports and addresses that change from one try to the next.
-func describeTransport(err error) string {
-	var dns *net.DNSError
-	var unknown x509.UnknownAuthorityError
-	var cert *tls.CertificateVerificationError
-	var timeout net.Error
-	switch {
-	case errors.As(err, &dns):
-		return "the host name " + dns.Name + " does not resolve"
-	case errors.As(err, &unknown):
-		return "MAAS's certificate is signed by an authority that is not trusted; give its certificate as CA file"
-	case errors.As(err, &cert):
-		return "MAAS's certificate is not valid: " + cert.Err.Error()
-	case errors.As(err, &timeout) && timeout.Timeout():
-		return "no answer in time"
-	}
-	return stableText(err)
-}
-
-// stableText drops the addresses that net.OpError repeats (the local port differs each time).
-func stableText(err error) string {
-	var op *net.OpError
-	if errors.As(err, &op) && op.Err != nil {
-		if op.Op == "dial" {
-			return "cannot connect: " + op.Err.Error()
-		}
-		return "the connection broke: " + op.Err.Error()
-	}
-	return "the connection broke: " + err.Error()
-}
-
-// schemeMismatch says whether https was spoken to a plain port.
-func schemeMismatch(err error) (scheme string, found bool) {
-	var record tls.RecordHeaderError
-	if errors.As(err, &record) || strings.Contains(err.Error(), "server gave HTTP response to HTTPS client") {
-		return "http", true
-	}
-	return "", false
-}
-
-// hintScheme names the base URL with another scheme.
-func (c *Client) hintScheme(scheme string) string {
-	_, rest, _ := strings.Cut(c.root(), "://")
-	return "the endpoint is probably " + scheme + "://" + rest
-}
-
-// root is the base URL as people write it, without the API's part.
-func (c *Client) root() string {
-	return strings.TrimSuffix(strings.TrimSuffix(c.base, apiPath), "/")
-}
-
-func (c *Client) baseHint() string {
-	return "check the endpoint " + c.root() + " (" + endpointExample + ")"
-}
-
-// redirectMessage names the base URL that a redirect points at, if it points at the same place of another MAAS URL.
-func (c *Client) redirectMessage(resp *http.Response) string {
-	location, err := resp.Location()
-	if err != nil || location.Host == "" {
-		return "the address redirects elsewhere: " + c.baseHint()
-	}
-	asked := strings.TrimPrefix(resp.Request.URL.String(), c.base)
-	target := url.URL{Scheme: location.Scheme, Host: location.Host, Path: location.Path, RawQuery: location.RawQuery}
-	if base, ok := strings.CutSuffix(target.String(), asked); ok && strings.HasSuffix(base, "/"+apiPath) {
-		return "the address redirects: set the endpoint to " + strings.TrimSuffix(strings.TrimSuffix(base, apiPath), "/")
-	}
-	if before, _, ok := strings.Cut(target.Path, "/MAAS/"); ok {
-		here := url.URL{Scheme: target.Scheme, Host: target.Host, Path: before + "/MAAS"}
-		if here.String() != c.root() {
-			return "the address redirects: set the endpoint to " + here.String()
-		}
-	}
-	return "the address redirects to " + target.Scheme + "://" + target.Host + ": " + c.baseHint()
 }

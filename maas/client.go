@@ -16,8 +16,8 @@ const defaultTimeout = 60 * time.Second
 
 // Client talks to one MAAS as one user. It is safe for concurrent use.
 type Client struct {
-	base         string // ends with a slash
-	credentials  credentials
+	base         string       // ends with a slash
+	credentials  *credentials // a pointer, so that a printed client shows an address
 	http         http.Client
 	ownTransport bool // its traces can be believed
 	timeout      time.Duration
@@ -39,10 +39,13 @@ func New(config Config) (*Client, error) {
 	c := &Client{
 		base:        base,
 		credentials: key,
-		timeout:     cmp.Or(config.Timeout, defaultTimeout),
+		timeout:     config.Timeout,
 		userAgent:   cmp.Or(config.UserAgent, "capmaas"),
 		observe:     config.Observe,
 		now:         config.Now,
+	}
+	if c.timeout <= 0 {
+		c.timeout = defaultTimeout
 	}
 	if c.now == nil {
 		c.now = time.Now
@@ -91,7 +94,7 @@ func rootsWith(caFile string) (*x509.CertPool, error) {
 	}
 	pem, err := os.ReadFile(caFile)
 	if err != nil {
-		return nil, &ConfigError{Field: "CAFile", Message: "cannot be read: " + oneLine(err.Error(), maxMessage)}
+		return nil, &ConfigError{Field: "CAFile", Message: "cannot be read: " + shorten(flatten(err.Error()), maxMessage)}
 	}
 	roots, err := x509.SystemCertPool()
 	if err != nil {

@@ -2,6 +2,7 @@ package maas
 
 import (
 	"context"
+	"encoding/json"
 	"net/netip"
 	"strconv"
 	"strings"
@@ -44,6 +45,47 @@ type DNSAddress struct {
 	AllocType AllocType
 	Subnet    *Subnet  // nil outside every subnet
 	SystemIDs []string // the machines whose interfaces hold the address
+}
+
+// UnmarshalJSON decodes a DNS resource and its rows.
+func (r *DNSResource) UnmarshalJSON(data []byte) error {
+	var w struct {
+		ID          *number      `json:"id"`
+		FQDN        string       `json:"fqdn"`
+		AddressTTL  *int         `json:"address_ttl"`
+		IPAddresses []DNSAddress `json:"ip_addresses"`
+		Records     []DNSRecord  `json:"resource_records"`
+	}
+	if err := json.Unmarshal(data, &w); err != nil {
+		return err
+	}
+	if w.ID == nil {
+		return errShape("a DNS resource has no id")
+	}
+	*r = DNSResource{ID: int(*w.ID), FQDN: w.FQDN, AddressTTL: w.AddressTTL, Addresses: w.IPAddresses, Records: w.Records}
+	return nil
+}
+
+// UnmarshalJSON decodes an address row.
+func (a *DNSAddress) UnmarshalJSON(data []byte) error {
+	var w struct {
+		IP         string  `json:"ip"`
+		AllocType  number  `json:"alloc_type"`
+		Subnet     *Subnet `json:"subnet"`
+		Interfaces []struct {
+			SystemID string `json:"system_id"`
+		} `json:"interface_set"`
+	}
+	if err := json.Unmarshal(data, &w); err != nil {
+		return err
+	}
+	*a = DNSAddress{IP: w.IP, AllocType: AllocType(w.AllocType), Subnet: w.Subnet}
+	for _, i := range w.Interfaces {
+		if i.SystemID != "" {
+			a.SystemIDs = append(a.SystemIDs, i.SystemID)
+		}
+	}
+	return nil
 }
 
 // AllocType says how MAAS came to an address.

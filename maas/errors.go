@@ -62,6 +62,9 @@ func (e *Error) Error() string {
 	if message == "" {
 		message = e.Kind.text()
 	}
+	if e.Kind == KindOutcomeUnknown {
+		message += " (it may have taken effect)"
+	}
 	return "maas: " + strings.ReplaceAll(e.Operation, "_", " ") + ": " + message
 }
 
@@ -102,7 +105,7 @@ func (k Kind) text() string {
 	case KindUnavailable:
 		return "MAAS is not available"
 	case KindOutcomeUnknown:
-		return "no usable answer, it may have taken effect"
+		return "no usable answer"
 	case KindNotMAAS:
 		return "this is not the MAAS API"
 	}

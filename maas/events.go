@@ -2,6 +2,7 @@ package maas
 
 import (
 	"context"
+	"encoding/json"
 	"strconv"
 	"time"
 )
@@ -19,6 +20,36 @@ type Event struct {
 	Description string
 	Username    string // "unknown" for MAAS's own
 	Created     time.Time
+}
+
+// eventTime is how MAAS writes the time of an event, in UTC: "Mon, 30 Nov. 2026 11:18:56".
+const eventTime = "Mon, 02 Jan. 2006 15:04:05"
+
+// UnmarshalJSON decodes an event; a time in an unknown form is the zero time.
+func (e *Event) UnmarshalJSON(data []byte) error {
+	var w struct {
+		ID          *number `json:"id"`
+		Node        string  `json:"node"`
+		Hostname    string  `json:"hostname"`
+		Level       string  `json:"level"`
+		Type        string  `json:"type"`
+		Description string  `json:"description"`
+		Username    string  `json:"username"`
+		Created     string  `json:"created"`
+	}
+	if err := json.Unmarshal(data, &w); err != nil {
+		return err
+	}
+	if w.ID == nil {
+		return errShape("an event has no id")
+	}
+	created, err := time.Parse(eventTime, w.Created)
+	if err != nil {
+		created = time.Time{}
+	}
+	*e = Event{ID: int64(*w.ID), SystemID: w.Node, Hostname: w.Hostname, Level: w.Level, Type: w.Type,
+		Description: w.Description, Username: w.Username, Created: created}
+	return nil
 }
 
 // EventFilter selects events.

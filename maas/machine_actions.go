@@ -35,7 +35,8 @@ func (c *Client) Deploy(ctx context.Context, systemID string, params DeployParam
 		// MAAS decodes base64 exactly once, and takes what is not base64 as it is: always encode.
 		f.add("user_data", base64.StdEncoding.EncodeToString(params.UserData))
 	}
-	return c.act(ctx, r, systemID, f)
+	r.form = f.values()
+	return c.machineCall(ctx, r, systemID)
 }
 
 // ReleaseParams says how a machine is given back. Without any erase flag MAAS's own setting decides.
@@ -54,7 +55,8 @@ func (c *Client) Release(ctx context.Context, systemID string, params ReleasePar
 	erase := params.Erase || params.QuickErase || params.SecureErase
 	f := fields{}.addTrue("erase", erase).addTrue("quick_erase", params.QuickErase).
 		addTrue("secure_erase", params.SecureErase).add("comment", params.Comment)
-	return c.act(ctx, r, systemID, f)
+	r.form = f.values()
+	return c.machineCall(ctx, r, systemID)
 }
 
 // Abort stops what the machine is doing (deploying, erasing, commissioning, testing). The answer shows the state before
@@ -62,14 +64,16 @@ func (c *Client) Release(ctx context.Context, systemID string, params ReleasePar
 func (c *Client) Abort(ctx context.Context, systemID, comment string) (*Machine, error) {
 	r := write("abort_machine", "POST", "machines/"+systemID+"/")
 	r.op = "abort"
-	return c.act(ctx, r, systemID, fields{}.add("comment", comment))
+	r.form = fields{}.add("comment", comment).values()
+	return c.machineCall(ctx, r, systemID)
 }
 
 // PowerOn switches a machine on. On a machine that is allocated but not deployed, this deploys it.
 func (c *Client) PowerOn(ctx context.Context, systemID, comment string) (*Machine, error) {
 	r := write("power_on_machine", "POST", "machines/"+systemID+"/")
 	r.op = "power_on"
-	return c.act(ctx, r, systemID, fields{}.add("comment", comment))
+	r.form = fields{}.add("comment", comment).values()
+	return c.machineCall(ctx, r, systemID)
 }
 
 // PowerOff switches a machine off, hard. The machine is nil, without an error, where MAAS cannot control the power.
@@ -77,7 +81,8 @@ func (c *Client) PowerOff(ctx context.Context, systemID, comment string) (*Machi
 	r := write("power_off_machine", "POST", "machines/"+systemID+"/")
 	r.op = "power_off"
 	r.mayBeNull = true
-	return c.act(ctx, r, systemID, fields{}.add("comment", comment))
+	r.form = fields{}.add("comment", comment).values()
+	return c.machineCall(ctx, r, systemID)
 }
 
 // SetWorkloadAnnotations sets the given annotations of an owned machine and leaves the others; an empty value deletes.
@@ -93,19 +98,11 @@ func (c *Client) SetWorkloadAnnotations(ctx context.Context, systemID string, an
 		}
 		f[key] = []string{value}
 	}
-	return c.act(ctx, r, systemID, f)
+	r.form = f.values()
+	return c.machineCall(ctx, r, systemID)
 }
 
 // isAnnotationKey says whether MAAS takes the key; it answers 500 to others, and reads "op" as the operation.
 func isAnnotationKey(key string) bool {
 	return key != "" && len(key) <= 255 && key != "op" && onlyHas(key, "_.-")
-}
-
-func (c *Client) act(ctx context.Context, r request, systemID string, f fields) (*Machine, error) {
-	// An empty ID would make this an operation on the whole collection.
-	if err := checkSystemID(r.operation, systemID); err != nil {
-		return nil, err
-	}
-	r.form = f.values()
-	return object[Machine](ctx, c, r)
 }

@@ -1,6 +1,7 @@
 package maas
 
 import (
+	"bytes"
 	"context"
 	"net/url"
 	"slices"
@@ -26,6 +27,11 @@ type MachineFilter struct {
 // Machines lists machines. Many system IDs are asked for in several requests; the answer is not one moment's truth then.
 func (c *Client) Machines(ctx context.Context, filter MachineFilter) ([]Machine, error) {
 	r := read("list_machines", "machines/")
+	for _, s := range filter.Statuses {
+		if s.FilterName() == "" {
+			return nil, invalid(r.operation, "MAAS has no such status")
+		}
+	}
 	if filter.SystemIDs == nil {
 		r.query = filter.query()
 		return list[Machine](ctx, c, r)
@@ -63,9 +69,31 @@ func (f MachineFilter) query() url.Values {
 
 // Machine reads one machine. [ErrForbidden] means that it is another user's, [ErrNotFound] that MAAS has none by that ID.
 func (c *Client) Machine(ctx context.Context, systemID string) (*Machine, error) {
-	r := read("read_machine", "machines/"+systemID+"/")
+	return c.machineCall(ctx, read("read_machine", "machines/"+systemID+"/"), systemID)
+}
+
+// machineCall calls an operation of one machine, and takes no other machine for it.
+func (c *Client) machineCall(ctx context.Context, r request, systemID string) (*Machine, error) {
+	// An empty ID would make this an operation on the whole collection.
 	if err := checkSystemID(r.operation, systemID); err != nil {
 		return nil, err
 	}
-	return object[Machine](ctx, c, r)
+	var machine *Machine
+	err := c.do(ctx, r, func(body []byte) error {
+		if r.mayBeNull && string(bytes.TrimSpace(body)) == "null" {
+			return nil
+		}
+		machine = new(Machine)
+		if err := decodeObject(body, machine); err != nil {
+			return err
+		}
+		if machine.SystemID != systemID {
+			return errShape("it is about another machine")
+		}
+		return nil
+	})
+	if err != nil {
+		return nil, err
+	}
+	return machine, nil
 }

@@ -13,33 +13,27 @@ type credentials struct {
 	consumerKey, tokenKey, tokenSecret string
 }
 
-// String keeps the key out of whatever prints a client.
-func (credentials) String() string { return "[API key]" }
-
-// GoString keeps the key out of whatever prints a client.
-func (credentials) GoString() string { return "[API key]" }
-
-func parseAPIKey(key string) (credentials, error) {
+func parseAPIKey(key string) (*credentials, error) {
 	const shape = "must be three parts joined by colons, consumer:token:secret, as MAAS shows it under API keys"
 	key = strings.TrimSpace(key)
 	if key == "" {
-		return credentials{}, &ConfigError{Field: "APIKey", Message: "is empty; it " + shape}
+		return nil, &ConfigError{Field: "APIKey", Message: "is empty; it " + shape}
 	}
 	parts := strings.Split(key, ":")
 	if len(parts) != 3 {
-		return credentials{}, &ConfigError{Field: "APIKey", Message: shape}
+		return nil, &ConfigError{Field: "APIKey", Message: shape}
 	}
 	for _, part := range parts {
 		if part == "" || strings.IndexFunc(part, func(r rune) bool { return r <= ' ' || r > '~' }) >= 0 {
-			return credentials{}, &ConfigError{Field: "APIKey", Message: shape}
+			return nil, &ConfigError{Field: "APIKey", Message: shape}
 		}
 	}
-	return credentials{parts[0], parts[1], parts[2]}, nil
+	return &credentials{parts[0], parts[1], parts[2]}, nil
 }
 
 // authorization returns the header of one attempt. MAAS uses OAuth 1.0 with PLAINTEXT signatures and no consumer secret.
 // Each attempt needs a nonce of its own: MAAS refuses one that it has seen.
-func (c credentials) authorization(now time.Time) string {
+func (c *credentials) authorization(now time.Time) string {
 	var nonce [16]byte
 	rand.Read(nonce[:]) //nolint:errcheck // never fails, see crypto/rand
 	pairs := []string{

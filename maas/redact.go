@@ -1,6 +1,7 @@
 package maas
 
 import (
+	"cmp"
 	"encoding/base64"
 	"net/url"
 	"strings"
@@ -13,20 +14,24 @@ const maxMessage = 500
 
 // newError makes an error whose message is one line, bounded, and free of the API key and of the request's user data.
 func (c *Client) newError(r request, kind Kind, status int, message string) *Error {
+	// Before anything is looked for: marks in between would hide it.
+	message = flatten(message)
 	if repeats(message, r.private) {
 		message = "MAAS's message is withheld, for it repeats user data"
 	}
-	message = c.credentials.redact(message)
-	return &Error{Kind: kind, Operation: r.operation, StatusCode: status, Message: oneLine(message, maxMessage)}
+	message = cmp.Or(shorten(c.credentials.redact(message), maxMessage), kind.text())
+	return &Error{Kind: kind, Operation: r.operation, StatusCode: status, Message: message}
 }
 
-// redact removes the parts of the API key from a text.
-func (c credentials) redact(text string) string {
+// redact removes the parts of the API key from a text. MAAS's parts have 18 and 32 characters; a part that is too
+// short to be one of them, as in tests, is no secret and would take words apart.
+func (c *credentials) redact(text string) string {
 	for _, part := range []string{c.tokenSecret, c.tokenKey, c.consumerKey} {
+		if len(part) < 8 {
+			continue
+		}
 		for _, form := range []string{part, percentEncode(part), url.QueryEscape(part)} {
-			if form != "" {
-				text = strings.ReplaceAll(text, form, "[redacted]")
-			}
+			text = strings.ReplaceAll(text, form, "[redacted]")
 		}
 	}
 	return text
@@ -56,20 +61,24 @@ func repeats(text string, private []byte) bool {
 	return false
 }
 
-// oneLine makes a text fit for a condition: one line, no control characters, valid UTF-8, at most limit bytes.
-func oneLine(text string, limit int) string {
-	text = text[:min(len(text), 4*limit)]
-	text = strings.ToValidUTF8(text, "?")
+// flatten makes one line of a text: no control characters, valid UTF-8, single spaces.
+func flatten(text string) string {
 	text = strings.Map(func(r rune) rune {
-		if unicode.IsSpace(r) {
+		switch {
+		case unicode.IsSpace(r):
 			return ' '
-		}
-		if !unicode.IsPrint(r) {
+		case r == utf8.RuneError:
+			return '?'
+		case !unicode.IsPrint(r):
 			return -1
 		}
 		return r
 	}, text)
-	text = strings.Join(strings.Fields(text), " ")
+	return strings.Join(strings.Fields(text), " ")
+}
+
+// shorten cuts a text to at most limit bytes.
+func shorten(text string, limit int) string {
 	if len(text) <= limit {
 		return text
 	}

@@ -43,9 +43,10 @@ func (f fields) add(key, value string) fields {
 	return f
 }
 
+// addEach keeps empty values: to leave one out of a filter would widen it.
 func (f fields) addEach(key string, values []string) fields {
-	for _, value := range values {
-		f.add(key, value)
+	if len(values) > 0 {
+		f[key] = append(f[key], values...)
 	}
 	return f
 }

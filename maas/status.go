@@ -57,61 +57,35 @@ func AllStatuses() []Status {
 }
 
 func (s Status) names() (label, filter string) {
-	switch s {
-	case StatusNew:
-		return "New", "new"
-	case StatusCommissioning:
-		return "Commissioning", "commissioning"
-	case StatusFailedCommissioning:
-		return "Failed commissioning", "failed_commissioning"
-	case StatusMissing:
-		return "Missing", "missing"
-	case StatusReady:
-		return "Ready", "ready"
-	case StatusReserved:
-		return "Reserved", "reserved"
-	case StatusDeployed:
-		return "Deployed", "deployed"
-	case StatusRetired:
-		return "Retired", "retired"
-	case StatusBroken:
-		return "Broken", "broken"
-	case StatusDeploying:
-		return "Deploying", "deploying"
-	case StatusAllocated:
-		return "Allocated", "allocated"
-	case StatusFailedDeployment:
-		return "Failed deployment", "failed_deployment"
-	case StatusReleasing:
-		return "Releasing", "releasing"
-	case StatusFailedReleasing:
-		return "Releasing failed", "failed_releasing"
-	case StatusDiskErasing:
-		return "Disk erasing", "disk_erasing"
-	case StatusFailedDiskErasing:
-		return "Failed disk erasing", "failed_disk_erasing"
+	table := [numberOfStatuses]struct{ label, filter string }{
+		StatusNew:                      {"New", "new"},
+		StatusCommissioning:            {"Commissioning", "commissioning"},
+		StatusFailedCommissioning:      {"Failed commissioning", "failed_commissioning"},
+		StatusMissing:                  {"Missing", "missing"},
+		StatusReady:                    {"Ready", "ready"},
+		StatusReserved:                 {"Reserved", "reserved"},
+		StatusDeployed:                 {"Deployed", "deployed"},
+		StatusRetired:                  {"Retired", "retired"},
+		StatusBroken:                   {"Broken", "broken"},
+		StatusDeploying:                {"Deploying", "deploying"},
+		StatusAllocated:                {"Allocated", "allocated"},
+		StatusFailedDeployment:         {"Failed deployment", "failed_deployment"},
+		StatusReleasing:                {"Releasing", "releasing"},
+		StatusFailedReleasing:          {"Releasing failed", "failed_releasing"},
+		StatusDiskErasing:              {"Disk erasing", "disk_erasing"},
+		StatusFailedDiskErasing:        {"Failed disk erasing", "failed_disk_erasing"},
+		StatusRescueMode:               {"Rescue mode", "rescue_mode"},
+		StatusEnteringRescueMode:       {"Entering rescue mode", "entering_rescue_mode"},
+		StatusFailedEnteringRescueMode: {"Failed to enter rescue mode", "failed_entering_rescue_mode"},
+		StatusExitingRescueMode:        {"Exiting rescue mode", "exiting_rescue_mode"},
+		StatusFailedExitingRescueMode:  {"Failed to exit rescue mode", "failed_exiting_rescue_mode"},
+		StatusTesting:                  {"Testing", "testing"},
+		StatusFailedTesting:            {"Failed testing", "failed_testing"},
 	}
-	return s.rescueAndTestNames()
-}
-
-func (s Status) rescueAndTestNames() (label, filter string) {
-	switch s {
-	case StatusRescueMode:
-		return "Rescue mode", "rescue_mode"
-	case StatusEnteringRescueMode:
-		return "Entering rescue mode", "entering_rescue_mode"
-	case StatusFailedEnteringRescueMode:
-		return "Failed to enter rescue mode", "failed_entering_rescue_mode"
-	case StatusExitingRescueMode:
-		return "Exiting rescue mode", "exiting_rescue_mode"
-	case StatusFailedExitingRescueMode:
-		return "Failed to exit rescue mode", "failed_exiting_rescue_mode"
-	case StatusTesting:
-		return "Testing", "testing"
-	case StatusFailedTesting:
-		return "Failed testing", "failed_testing"
+	if s < 0 || s >= numberOfStatuses {
+		return "", ""
 	}
-	return "", ""
+	return table[s].label, table[s].filter
 }
 
 // PowerState is what MAAS last knew of a machine's power. It is polled (about every 5 minutes) and may lag.

@@ -63,7 +63,7 @@ func (c *Client) newHTTPRequest(ctx context.Context, r request) (*http.Request, 
 	if err != nil {
 		return nil, err
 	}
-	if r.isWrite() {
+	if r.isWrite() && r.method != http.MethodDelete {
 		// MAAS's handlers read forms only; JSON would lose parameters.
 		req.Header.Set("Content-Type", "application/x-www-form-urlencoded")
 	}
@@ -142,10 +142,11 @@ func (c *Client) transportError(r request, err error, unsent bool) error {
 		err = wrapped.Err
 	}
 	kind, message := KindUnavailable, describeTransport(err)
-	if to, ok := schemeMismatch(err); ok {
-		kind, message = KindNotMAAS, "the server does not speak TLS on this port: "+c.hintScheme(to)
-	} else if r.isWrite() && !unsent {
-		kind, message = KindOutcomeUnknown, message+"; it may have taken effect"
+	switch {
+	case errors.Is(err, http.ErrSchemeMismatch):
+		kind, message = KindNotMAAS, "the server does not speak TLS on this port: "+c.hintScheme("http")
+	case r.isWrite() && !unsent:
+		kind = KindOutcomeUnknown
 	}
 	e := c.newError(r, kind, 0, message)
 	e.Err = err

@@ -1,0 +1,42 @@
+package maas
+
+import (
+	"net/http"
+	"net/url"
+	"strings"
+)
+
+// hintScheme names the base URL with another scheme.
+func (c *Client) hintScheme(scheme string) string {
+	_, rest, _ := strings.Cut(c.root(), "://")
+	return "the endpoint is probably " + scheme + "://" + rest
+}
+
+// root is the base URL as people write it, without the API's part.
+func (c *Client) root() string {
+	return strings.TrimSuffix(strings.TrimSuffix(c.base, apiPath), "/")
+}
+
+func (c *Client) baseHint() string {
+	return "check the endpoint " + c.root() + " (" + endpointExample + ")"
+}
+
+// redirectMessage names the base URL that a redirect points at, if it points at the same place of another MAAS URL.
+func (c *Client) redirectMessage(resp *http.Response) string {
+	location, err := resp.Location()
+	if err != nil || location.Host == "" {
+		return "the address redirects elsewhere: " + c.baseHint()
+	}
+	asked := strings.TrimPrefix(resp.Request.URL.String(), c.base)
+	target := url.URL{Scheme: location.Scheme, Host: location.Host, Path: location.Path, RawQuery: location.RawQuery}
+	if base, ok := strings.CutSuffix(target.String(), asked); ok && strings.HasSuffix(base, "/"+apiPath) {
+		return "the address redirects: set the endpoint to " + strings.TrimSuffix(strings.TrimSuffix(base, apiPath), "/")
+	}
+	if before, _, ok := strings.Cut(target.Path, "/MAAS/"); ok {
+		here := url.URL{Scheme: target.Scheme, Host: target.Host, Path: before + "/MAAS"}
+		if here.String() != c.root() {
+			return "the address redirects: set the endpoint to " + here.String()
+		}
+	}
+	return "the address redirects to " + target.Scheme + "://" + target.Host + ": " + c.baseHint()
+}
