@@ -8,6 +8,8 @@ MAKEFLAGS   += --no-print-directory
 # The same flags for every build, so that one build cache serves them all.
 export GOFLAGS     := -trimpath -buildvcs=false
 export CGO_ENABLED := 0
+# A workspace above this folder must not change what is built.
+export GOWORK      := off
 
 BUILD := $(CURDIR)/_build
 BIN   := $(BUILD)/bin
@@ -66,7 +68,7 @@ generate: $(TOOLS)/controller-gen ## Write deep copies, CRDs and the manager's r
 
 .PHONY: clean
 clean: ## Remove _build/: all that was built, the machines' root file system included
-	@[ ! -e .sandbox/run ] || { echo "the sandbox is running from _build/: stop it first with 'make sandbox-down'" >&2; exit 1; }
+	@[ ! -e .sandbox/control.sock ] || { echo "the sandbox is running from _build/: stop it first with 'make sandbox-down'" >&2; exit 1; }
 	@echo "removing $(BUILD)"
 	@rm -rf --one-file-system $(BUILD)
 
@@ -103,7 +105,7 @@ test-e2e: sandbox-build ## Make, use, scale and delete a real cluster in the san
 
 .PHONY: test-programs
 test-programs: sandbox-program
-	@$(BIN)/sandbox build --only assets
+	@$(BIN)/sandbox build --only assets,cluster-api
 
 .PHONY: lint
 lint: $(TOOLS)/golangci-lint ## Check the Go code against .golangci.yml
