@@ -22,6 +22,10 @@ const (
 	// ConfirmDeleteAnnotation on a MaasMachine that is being deleted while its owner Machine is not says that this is meant.
 	ConfirmDeleteAnnotation = "infrastructure.cluster.x-k8s.io/maas-confirm-delete"
 
+	// EndpointMarkAnnotation on a MaasCluster holds the random token by which its DNS record in MAAS is known as ours. It is
+	// written before the record is made, it never changes, and it survives `clusterctl move`.
+	EndpointMarkAnnotation = "infrastructure.cluster.x-k8s.io/maas-endpoint-mark"
+
 	// ProviderIDPrefix is the start of every provider ID: maas:///<zone>/<system ID>.
 	ProviderIDPrefix = "maas:///"
 )
