@@ -1,0 +1,139 @@
+package build
+
+import (
+	"bufio"
+	"context"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"runtime"
+	"strings"
+	"syscall"
+	"time"
+)
+
+// command is a program to run.
+type command struct {
+	argv []string
+	dir  string
+	// env is added to our own environment.
+	env []string
+	// ownMounts gives the program a mount namespace, so that what it mounts vanishes with it.
+	ownMounts bool
+	// gentle programs are asked to end when ctx does, and killed only if they take long.
+	gentle bool
+	// onLine, when set, sees every line of output.
+	onLine func(line string)
+	// stdout, when set, receives the standard output instead of the log.
+	stdout io.Writer
+}
+
+// commandError is a program that did not succeed, with the end of what it wrote.
+type commandError struct {
+	argv []string
+	dir  string
+	tail []string
+	log  string
+	err  error
+}
+
+func (e *commandError) Error() string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "%s: %v", strings.Join(e.argv, " "), e.err)
+	for _, line := range e.tail {
+		b.WriteString("\n    | " + line)
+	}
+	fmt.Fprintf(&b, "\n    it ran in %s; all of its output is in %s", e.dir, e.log)
+	return b.String()
+}
+
+func (e *commandError) Unwrap() error { return e.err }
+
+// tailLines is how much of a failing program's output is shown.
+const tailLines = 30
+
+// exec runs a program to its end, with its output in the step's log. When ctx ends, it and its children are killed.
+func (s *session) exec(ctx context.Context, c command) error {
+	path := s.path("logs", s.step.name+".log")
+	log, err := os.OpenFile(path, os.O_CREATE|os.O_WRONLY|os.O_APPEND, 0o644)
+	if err != nil {
+		return fmt.Errorf("opening the log: %w", err)
+	}
+	defer log.Close()
+	fmt.Fprintf(log, "+ %s\n", strings.Join(c.argv, " "))
+	if c.dir == "" {
+		c.dir = s.repo
+	}
+	reader, writer := io.Pipe()
+	cmd := newCommand(ctx, c)
+	cmd.Stderr = writer
+	if c.stdout == nil {
+		cmd.Stdout = writer
+	}
+	tail := make(chan []string, 1)
+	go func() { tail <- readLines(io.TeeReader(reader, log), c.onLine) }()
+	err = runPinned(cmd)
+	_ = writer.Close()
+	lines := <-tail
+	if err != nil {
+		if ctx.Err() != nil {
+			return ctx.Err()
+		}
+		return &commandError{argv: c.argv, dir: c.dir, tail: lines, log: path, err: err}
+	}
+	return nil
+}
+
+func newCommand(ctx context.Context, c command) *exec.Cmd {
+	cmd := exec.CommandContext(ctx, c.argv[0], c.argv[1:]...)
+	cmd.Dir = c.dir
+	cmd.Env = append(os.Environ(), c.env...)
+	cmd.Stdout = c.stdout
+	// A group of its own, so that the whole of it can be killed; and it does not outlive us, however we end.
+	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true, Pdeathsig: syscall.SIGKILL}
+	if c.ownMounts {
+		cmd.SysProcAttr.Unshareflags = syscall.CLONE_NEWNS
+	}
+	end := syscall.SIGKILL
+	if c.gentle {
+		end = syscall.SIGTERM
+	}
+	cmd.Cancel = func() error { return syscall.Kill(-cmd.Process.Pid, end) }
+	cmd.WaitDelay = 10 * time.Second
+	return cmd
+}
+
+// runPinned keeps the thread that started the program: the kernel's "parent died" signal is about threads.
+func runPinned(cmd *exec.Cmd) error {
+	runtime.LockOSThread()
+	defer runtime.UnlockOSThread()
+	return cmd.Run()
+}
+
+func readLines(r io.Reader, onLine func(string)) []string {
+	var tail []string
+	lines := bufio.NewReader(r)
+	for {
+		line, err := lines.ReadString('\n')
+		if line = strings.TrimRight(line, "\r\n"); line != "" {
+			if onLine != nil {
+				onLine(line)
+			}
+			if tail = append(tail, line); len(tail) > tailLines {
+				tail = tail[1:]
+			}
+		}
+		if err != nil {
+			return tail
+		}
+	}
+}
+
+// output runs a program and returns what it wrote to its standard output.
+func (s *session) output(ctx context.Context, c command) (string, error) {
+	var out strings.Builder
+	c.stdout = &out
+	err := s.exec(ctx, c)
+	return out.String(), err
+}
