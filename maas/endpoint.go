@@ -50,7 +50,7 @@ func withScheme(typed string) string {
 	if strings.Contains(typed, "://") {
 		return typed
 	}
-	hostPort, rest, _ := strings.Cut(strings.TrimLeft(typed, "/"), "/")
+	hostPort, rest, _ := strings.Cut(strings.TrimPrefix(typed, "//"), "/")
 	if addr, err := netip.ParseAddr(hostPort); err == nil && addr.Is6() {
 		hostPort = "[" + hostPort + "]"
 	}
