@@ -64,7 +64,7 @@ build: go-there ## Build the manager, the simulator and the sandbox program into
 generate: $(TOOLS)/controller-gen ## Write deep copies, CRDs and the manager's role anew from the Go code
 	$(TOOLS)/controller-gen object paths=./api/...
 	$(TOOLS)/controller-gen crd paths=./api/... output:crd:artifacts:config=config/crd/bases
-	$(TOOLS)/controller-gen rbac:roleName=manager-role paths=./... output:rbac:artifacts:config=config/rbac
+	$(TOOLS)/controller-gen rbac:roleName=manager-role paths=./internal/... output:rbac:artifacts:config=config/rbac
 
 .PHONY: clean
 clean: ## Remove _build/: all that was built, the machines' root file system included
@@ -120,7 +120,7 @@ generate-check: $(TOOLS)/controller-gen ## Fail, with the difference, if a gener
 	@mkdir -p $(BUILD) && fresh=$$(mktemp -d $(BUILD)/generate.XXXXXX) && trap "rm -rf $$fresh" EXIT
 	$(TOOLS)/controller-gen object paths=./api/... output:object:dir=$$fresh
 	$(TOOLS)/controller-gen crd paths=./api/... output:crd:artifacts:config=$$fresh/crd
-	$(TOOLS)/controller-gen rbac:roleName=manager-role paths=./... output:rbac:artifacts:config=$$fresh/rbac
+	$(TOOLS)/controller-gen rbac:roleName=manager-role paths=./internal/... output:rbac:artifacts:config=$$fresh/rbac
 	stale=
 	diff -u api/v1beta1/zz_generated.deepcopy.go $$fresh/zz_generated.deepcopy.go || stale=1
 	diff -ru config/crd/bases $$fresh/crd || stale=1
