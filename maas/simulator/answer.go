@@ -1,0 +1,194 @@
+package simulator
+
+import (
+	"bytes"
+	"encoding/json"
+	"net/http"
+	"strconv"
+	"strings"
+)
+
+// The content types that MAAS sends.
+const (
+	typeJSON     = "application/json; charset=utf-8"
+	typeText     = "text/plain; charset=utf-8"
+	typePlain    = "text/plain"
+	typeHTML     = "text/html; charset=utf-8"
+	typeBareJSON = "application/json"
+	typeOctet    = "application/octet-stream"
+)
+
+// answer is the response to a request that succeeded.
+type answer struct {
+	status      int
+	contentType string
+	body        []byte
+}
+
+// refusal is the response to a request that failed. What the request changed
+// is undone.
+type refusal struct {
+	status      int
+	contentType string
+	body        string
+	headers     map[string]string
+	// regular answers come from a handler, not from an exception: they carry
+	// the API's usual headers, and the request's nonce is spent.
+	regular bool
+	// bare answers carry no Vary header at all.
+	bare bool
+}
+
+// ok answers v as MAAS prints it: indented by four spaces.
+func ok(v any) (*answer, *refusal) {
+	return &answer{http.StatusOK, typeJSON, pretty(v)}, nil
+}
+
+// deleted is the answer to what leaves nothing to show.
+func deleted() (*answer, *refusal) {
+	return &answer{http.StatusNoContent, typePlain, nil}, nil
+}
+
+func pretty(v any) []byte {
+	var buf bytes.Buffer
+	enc := json.NewEncoder(&buf)
+	enc.SetEscapeHTML(false)
+	enc.SetIndent("", "    ")
+	if err := enc.Encode(v); err != nil {
+		// Only values of this package's own types get here.
+		return []byte(strconv.Quote(err.Error()))
+	}
+	return bytes.TrimRight(buf.Bytes(), "\n")
+}
+
+// text refuses with a line of plain text.
+func text(status int, body string) *refusal {
+	return &refusal{status: status, contentType: typeText, body: body}
+}
+
+// notFound is the answer for an object that does not exist; kind is its name
+// in MAAS's data model.
+func notFound(kind string) *refusal {
+	return &refusal{status: http.StatusNotFound, contentType: typePlain, body: "No " + kind + " matches the given query.", regular: true}
+}
+
+// forbidden is the answer to somebody who may not touch an object.
+func forbidden() *refusal { return text(http.StatusForbidden, "") }
+
+func conflict(body string) *refusal { return text(http.StatusConflict, body) }
+
+// formErrors collects what is wrong with a form, by field, in order.
+type formErrors struct {
+	fields   []string
+	messages map[string][]string
+}
+
+// allFields is the field of errors that concern the form as a whole.
+const allFields = "__all__"
+
+func (e *formErrors) add(field string, messages ...string) {
+	if e.messages == nil {
+		e.messages = map[string][]string{}
+	}
+	if _, ok := e.messages[field]; !ok {
+		e.fields = append(e.fields, field)
+	}
+	e.messages[field] = append(e.messages[field], messages...)
+}
+
+// refusal is nil when nothing is wrong.
+func (e *formErrors) refusal() *refusal {
+	if len(e.fields) == 0 {
+		return nil
+	}
+	var buf strings.Builder
+	buf.WriteByte('{')
+	for i, field := range e.fields {
+		if i > 0 {
+			buf.WriteString(", ")
+		}
+		buf.WriteString(compact(field) + ": [")
+		for j, message := range e.messages[field] {
+			if j > 0 {
+				buf.WriteString(", ")
+			}
+			buf.WriteString(compact(message))
+		}
+		buf.WriteByte(']')
+	}
+	buf.WriteByte('}')
+	return &refusal{status: http.StatusBadRequest, contentType: typeJSON, body: buf.String()}
+}
+
+func invalid(field string, messages ...string) *refusal {
+	var e formErrors
+	e.add(field, messages...)
+	return e.refusal()
+}
+
+func compact(s string) string {
+	var buf bytes.Buffer
+	enc := json.NewEncoder(&buf)
+	enc.SetEscapeHTML(false)
+	// A string always encodes.
+	_ = enc.Encode(s)
+	return strings.TrimSuffix(buf.String(), "\n")
+}
+
+// pyRepr prints a text as Python's repr does, as MAAS's messages contain it.
+func pyRepr(s string) string {
+	quote := "'"
+	if strings.Contains(s, "'") && !strings.Contains(s, `"`) {
+		quote = `"`
+	}
+	s = strings.NewReplacer(`\`, `\\`, "\n", `\n`, "\r", `\r`, "\t", `\t`).Replace(s)
+	if quote == "'" {
+		s = strings.ReplaceAll(s, "'", `\'`)
+	}
+	return quote + s + quote
+}
+
+func pyReprList(list []string) string {
+	out := make([]string, len(list))
+	for i, s := range list {
+		out[i] = pyRepr(s)
+	}
+	return "[" + strings.Join(out, ", ") + "]"
+}
+
+func (r *refusal) write(w http.ResponseWriter) {
+	h := w.Header()
+	if r.contentType != "" {
+		h.Set("Content-Type", r.contentType)
+	}
+	switch {
+	case r.bare:
+	case r.regular:
+		regularHeaders(h)
+	default:
+		h.Set("Vary", "Cookie")
+	}
+	for key, value := range r.headers {
+		h.Set(key, value)
+	}
+	w.WriteHeader(r.status)
+	_, _ = w.Write([]byte(r.body)) // the client may be gone
+}
+
+func (a *answer) write(w http.ResponseWriter) {
+	h := w.Header()
+	h.Set("Content-Type", a.contentType)
+	regularHeaders(h)
+	w.WriteHeader(a.status)
+	if a.status != http.StatusNoContent {
+		_, _ = w.Write(a.body) // the client may be gone
+	}
+}
+
+func regularHeaders(h http.Header) {
+	h.Set("Vary", "Authorization, Cookie")
+	h.Set("X-MAAS-API-Hash", apiHash)
+}
+
+// apiHash stands where MAAS puts a hash of its API description.
+const apiHash = "5155c1e4a9a7f3d2b0c6e8f10a2b4c6d8e0f1a3c"

@@ -1,0 +1,196 @@
+package simulator
+
+import (
+	"context"
+	"net"
+	"net/netip"
+	"sync"
+)
+
+// bootSlot keeps the Booter's calls for one machine apart.
+type bootSlot struct {
+	mu     sync.Mutex
+	cancel context.CancelFunc // ends the context of the last Boot
+}
+
+// background runs f beside the request that caused it; with a virtual clock it
+// runs at once, so that nothing happens by chance.
+func (r *Region) background(f func()) {
+	if _, virtual := r.clock.(*VirtualClock); virtual {
+		f()
+		return
+	}
+	r.mu.Lock()
+	if r.closed {
+		r.mu.Unlock()
+		return
+	}
+	r.working.Add(1)
+	r.mu.Unlock()
+	go func() {
+		defer r.working.Done()
+		f()
+	}()
+}
+
+func (r *Region) slot(systemID string) *bootSlot {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.slots[systemID] == nil {
+		r.slots[systemID] = &bootSlot{}
+	}
+	return r.slots[systemID]
+}
+
+// setCancel replaces the function that ends a machine's boot and runs the old
+// one.
+func (r *Region) setCancel(slot *bootSlot, cancel context.CancelFunc) {
+	r.mu.Lock()
+	old := slot.cancel
+	slot.cancel = cancel
+	closed := r.closed
+	r.mu.Unlock()
+	if old != nil {
+		old()
+	}
+	if closed && cancel != nil {
+		cancel()
+	}
+}
+
+// boot asks the Booter to start a machine's installed system.
+func (t *tx) boot(m *machine) {
+	id, run, r := m.systemID, m.run, t.r
+	if r.cfg.Boot == nil {
+		return
+	}
+	t.later(0, func() { r.background(func() { r.bootNow(id, run) }) })
+}
+
+func (r *Region) bootNow(systemID string, run int) {
+	slot := r.slot(systemID)
+	slot.mu.Lock()
+	defer slot.mu.Unlock()
+	r.mu.Lock()
+	m, ok := r.state.machines.get(systemID)
+	if !ok || m.run != run || r.closed {
+		r.mu.Unlock()
+		return
+	}
+	description := r.describeBoot(m)
+	r.mu.Unlock()
+	ctx, cancel := context.WithCancel(context.Background())
+	r.setCancel(slot, cancel)
+	if err := r.cfg.Boot.Boot(ctx, description); err != nil {
+		r.step(systemID, run, func(t *tx, m *machine) {
+			if m.status == StatusDeploying {
+				t.failDeployment(m, "boot failed: "+err.Error())
+			}
+		})
+	}
+}
+
+// halt stops a machine and runs then, when it is given, once it is off.
+func (t *tx) halt(m *machine, wipe bool, then func(*tx, *machine)) {
+	id, run, r := m.systemID, m.run, t.r
+	finish := func() {
+		if then != nil {
+			r.step(id, run, then)
+		}
+	}
+	delay := r.cfg.Durations.PowerOff
+	if then == nil {
+		delay = 0
+	}
+	if r.cfg.Boot == nil {
+		t.later(delay, finish)
+		return
+	}
+	t.later(delay, func() {
+		r.background(func() {
+			if err := r.haltNow(id, wipe); err != nil {
+				r.step(id, run, func(t *tx, m *machine) { t.haltFailed(m, err) })
+				return
+			}
+			finish()
+		})
+	})
+}
+
+func (r *Region) haltNow(systemID string, wipe bool) error {
+	slot := r.slot(systemID)
+	r.setCancel(slot, nil) // a Boot that still runs should end now
+	slot.mu.Lock()
+	defer slot.mu.Unlock()
+	r.setCancel(slot, nil)
+	ctx, cancel := context.WithCancel(context.Background())
+	defer cancel()
+	return r.cfg.Boot.Halt(ctx, systemID, wipe)
+}
+
+// haltFailed leaves a machine that cannot be switched off in the state that
+// MAAS has for it.
+func (t *tx) haltFailed(m *machine, err error) {
+	edit(t, m).powerState = "error"
+	t.emit(m, "unknown", levelError, "Failed to power off node", err.Error())
+	if m.status == StatusReleasing {
+		t.setStatus(m, StatusFailedReleasing)
+	}
+}
+
+// describeBoot collects what a machine knows when it boots. The lock is held.
+func (r *Region) describeBoot(m *machine) BootMachine {
+	s := r.state
+	domain := s.domainOf(m).name
+	out := BootMachine{
+		SystemID: m.systemID, Hostname: m.hostname, Domain: domain, Image: m.osystem + "/" + m.series, Architecture: m.architecture,
+		Cores: m.cores, MemoryMiB: m.memoryMiB, MetadataURL: r.publicURL + "/metadata/",
+	}
+	if m.token != nil {
+		out.ConsumerKey, out.TokenKey, out.TokenSecret = m.token.consumer, m.token.key, m.token.secret
+	}
+	out.SearchDomains = []string{domain}
+	for _, d := range s.domains.all() {
+		if d.name != domain && d.authoritative {
+			out.SearchDomains = append(out.SearchDomains, d.name)
+		}
+	}
+	if len(m.nics) == 0 {
+		return out
+	}
+	n := m.nics[0]
+	out.Interface.Name, out.Interface.MAC = n.name, n.mac
+	for _, l := range n.links {
+		row, ok := s.addresses.get(l.addr)
+		if !ok || !row.ip.IsValid() || l.subnet == nil {
+			continue
+		}
+		out.Interface.Address = netip.PrefixFrom(row.ip, l.subnet.prefix.Bits()).String()
+		if l.subnet.gateway.IsValid() {
+			out.Interface.Gateway = l.subnet.gateway.String()
+		}
+		for _, server := range l.subnet.dnsServers {
+			out.Nameservers = append(out.Nameservers, net.IP(server.AsSlice()).String())
+		}
+		break
+	}
+	return out
+}
+
+// renewToken gives a machine a new key for the metadata service.
+func (t *tx) renewToken(m *machine) {
+	t.dropToken(m)
+	key := &token{
+		consumer: t.r.drawID(keyLetters, 18), key: t.r.drawID(keyLetters, 18), secret: t.r.drawID(keyLetters, 32), machine: m.systemID,
+	}
+	insert(t, t.tokens, key.key, key)
+	edit(t, m).token = key
+}
+
+func (t *tx) dropToken(m *machine) {
+	if m.token == nil {
+		return
+	}
+	remove(t, t.tokens, m.token.key)
+	edit(t, m).token = nil
+}

@@ -1,0 +1,227 @@
+package simulator
+
+import (
+	"encoding/json"
+	"fmt"
+	"time"
+)
+
+// Config describes a region. The zero value is a usable region with one admin
+// named admin, one zone, pool, domain and subnet, and no machines.
+type Config struct {
+	// Version is the MAAS version to imitate; "3.7.3" when empty.
+	Version string `json:"version,omitempty"`
+	// Clock is the region's time; the real clock when nil.
+	Clock Clock `json:"-"`
+	// Seed makes system IDs, node tokens and serial numbers differ between
+	// regions. The same seed and the same order give the same values.
+	Seed int64 `json:"seed,omitempty"`
+	// Users may call the API. When empty, one admin "admin" is made with the
+	// key DefaultAPIKey.
+	Users []User `json:"users,omitempty"`
+	// Zones beside "default".
+	Zones []Zone `json:"zones,omitempty"`
+	// Pools beside "default".
+	Pools []Pool `json:"pools,omitempty"`
+	// Tags; those that machines name are made without being listed here.
+	Tags []Tag `json:"tags,omitempty"`
+	// Domains; "maas" is made when empty. The first is the default domain.
+	Domains []Domain `json:"domains,omitempty"`
+	// Subnets; one, 10.20.0.0/21, is made when empty.
+	Subnets []Subnet `json:"subnets,omitempty"`
+	// Images that can be deployed; Ubuntu jammy and noble when empty.
+	Images []Image `json:"images,omitempty"`
+	// Machines, Ready unless they say otherwise.
+	Machines []Machine `json:"machines,omitempty"`
+	// DefaultSeries is deployed when a deploy names none: osystem/series. The
+	// first Ubuntu image when empty.
+	DefaultSeries string `json:"defaultSeries,omitempty"`
+	// Durations of what hardware does. Zero means at once.
+	Durations Durations `json:"durations,omitempty"`
+	// Boot starts what was deployed. When nil, timers play the machine.
+	Boot Booter `json:"-"`
+	// DNSAddr is where Start serves DNS over UDP and TCP (host:port); no DNS
+	// server when empty.
+	DNSAddr string `json:"dnsAddr,omitempty"`
+	// DNSForwarder answers names outside the region's zones (host:port). When
+	// empty they are refused.
+	DNSForwarder string `json:"dnsForwarder,omitempty"`
+	// PublicURL is how machines reach the region (http://host:port/MAAS).
+	// Start fills it from the address it listens on when empty.
+	PublicURL string `json:"publicURL,omitempty"`
+	// Intercept is asked about every API request before it runs; nil for none.
+	// Region.SetIntercept changes it later.
+	Intercept func(Request) Fault `json:"-"`
+}
+
+// DefaultAPIKey is the key of the admin that a Config without users gets.
+const DefaultAPIKey = "simulator:admin:secret"
+
+// defaultSubnet is the subnet that a Config without subnets gets.
+func defaultSubnet() Subnet {
+	return Subnet{Name: "10.20.0.0/21", CIDR: "10.20.0.0/21", Gateway: "10.20.0.1", DNSServers: []string{"10.20.0.2"}}
+}
+
+// User may call the API with a key.
+type User struct {
+	Name string `json:"name"`
+	// APIKey has the form consumer:token:secret.
+	APIKey string `json:"apiKey"`
+	Admin  bool   `json:"admin,omitempty"`
+	Email  string `json:"email,omitempty"`
+	// Disabled users are refused with 403 everywhere.
+	Disabled bool `json:"disabled,omitempty"`
+}
+
+// Zone is a physical availability zone.
+type Zone struct {
+	Name        string `json:"name"`
+	Description string `json:"description,omitempty"`
+}
+
+// Pool is a resource pool.
+type Pool struct {
+	Name        string `json:"name"`
+	Description string `json:"description,omitempty"`
+}
+
+// Tag marks machines.
+type Tag struct {
+	Name       string `json:"name"`
+	Comment    string `json:"comment,omitempty"`
+	Definition string `json:"definition,omitempty"`
+	KernelOpts string `json:"kernelOpts,omitempty"`
+}
+
+// Domain is a DNS zone.
+type Domain struct {
+	Name string `json:"name"`
+	// TTL in seconds of records that have none; MAAS's default of 30 s when nil.
+	TTL *int `json:"ttl,omitempty"`
+	// Unserved makes the domain non-authoritative: records are kept but MAAS
+	// does not answer for them.
+	Unserved bool `json:"unserved,omitempty"`
+}
+
+// Subnet is an IP network on the untagged VLAN of a fabric.
+type Subnet struct {
+	Name       string   `json:"name,omitempty"` // the CIDR when empty
+	CIDR       string   `json:"cidr"`
+	Gateway    string   `json:"gateway,omitempty"`
+	DNSServers []string `json:"dnsServers,omitempty"`
+	// Fabric is the name of the fabric; subnets that name the same one share
+	// its untagged VLAN. "fabric-<n>" when empty.
+	Fabric string `json:"fabric,omitempty"`
+	// Space of the VLAN; "undefined" when empty.
+	Space string `json:"space,omitempty"`
+	// NoDHCP says that the VLAN has no DHCP server.
+	NoDHCP bool `json:"noDHCP,omitempty"`
+	// Reserved holds addresses and ranges ("10.0.0.1-10.0.0.9") that machines
+	// never get.
+	Reserved []string `json:"reserved,omitempty"`
+}
+
+// Image is something that can be deployed.
+type Image struct {
+	// Name is "ubuntu/jammy" for an image of an image stream, and
+	// "custom/foo" or "foo" for an uploaded one.
+	Name string `json:"name"`
+	// Architecture such as "amd64" or "amd64/generic"; amd64 when empty.
+	Architecture string `json:"architecture,omitempty"`
+	Title        string `json:"title,omitempty"`
+	// BaseImage of an uploaded image; "ubuntu/jammy" when empty.
+	BaseImage string `json:"baseImage,omitempty"`
+	// Kernels of a streamed image, such as "ga-22.04"; known ones when empty.
+	Kernels []string `json:"kernels,omitempty"`
+}
+
+// Machine is hardware that MAAS knows.
+type Machine struct {
+	Hostname string `json:"hostname"`
+	// SystemID has six characters; drawn from the seed when empty.
+	SystemID string   `json:"systemID,omitempty"`
+	Domain   string   `json:"domain,omitempty"` // the default domain when empty
+	Zone     string   `json:"zone,omitempty"`   // "default" when empty
+	Pool     string   `json:"pool,omitempty"`   // "default" when empty
+	Tags     []string `json:"tags,omitempty"`
+	// Architecture such as "amd64/generic", the default.
+	Architecture string `json:"architecture,omitempty"`
+	Cores        int    `json:"cores,omitempty"`     // 4 when zero
+	MemoryMiB    int    `json:"memoryMiB,omitempty"` // 8192 when zero
+	DiskGB       int    `json:"diskGB,omitempty"`    // of 10^9 bytes; 480 when zero; no disk when negative
+	MAC          string `json:"mac,omitempty"`       // drawn from the seed when empty
+	// Subnet (name or CIDR) of the boot interface; the first when empty, no
+	// interface for "none".
+	Subnet string `json:"subnet,omitempty"`
+	// PowerType is "ipmi" when empty. "manual" cannot be switched or queried.
+	PowerType string `json:"powerType,omitempty"`
+	// PowerState is "off" when empty.
+	PowerState string `json:"powerState,omitempty"`
+	// Status is Ready when nil.
+	Status *Status `json:"status,omitempty"`
+	// NeverCommissioned machines go to New when they are released.
+	NeverCommissioned bool   `json:"neverCommissioned,omitempty"`
+	HardwareUUID      string `json:"hardwareUUID,omitempty"`
+	Description       string `json:"description,omitempty"`
+}
+
+// Durations of what hardware does. In JSON they are strings such as "90s".
+type Durations struct {
+	// Install is from power-on to the reboot into the installed system.
+	Install time.Duration
+	// Boot is from that reboot to the request for user data, when timers play
+	// the machine.
+	Boot time.Duration
+	// PowerOn and PowerOff are from the command until the new state shows.
+	PowerOn  time.Duration
+	PowerOff time.Duration
+	// Erase is how long disks are wiped.
+	Erase time.Duration
+	// Commission and Test are how long these run.
+	Commission time.Duration
+	Test       time.Duration
+	// DeployTimeout fails a deploy whose machine never asks for user data.
+	// Zero means never. MAAS's own is 30 to 60 minutes.
+	DeployTimeout time.Duration
+}
+
+type durationsJSON map[string]string
+
+func (d *Durations) fields() map[string]*time.Duration {
+	return map[string]*time.Duration{
+		"install": &d.Install, "boot": &d.Boot, "powerOn": &d.PowerOn, "powerOff": &d.PowerOff,
+		"erase": &d.Erase, "commission": &d.Commission, "test": &d.Test, "deployTimeout": &d.DeployTimeout,
+	}
+}
+
+// UnmarshalJSON reads durations such as {"install": "90s"}.
+func (d *Durations) UnmarshalJSON(b []byte) error {
+	var in durationsJSON
+	if err := json.Unmarshal(b, &in); err != nil {
+		return fmt.Errorf("durations must be strings such as \"90s\": %w", err)
+	}
+	fields := d.fields()
+	for name, text := range in {
+		field, ok := fields[name]
+		if !ok {
+			return fmt.Errorf("unknown duration %q", name)
+		}
+		value, err := time.ParseDuration(text)
+		if err != nil || value < 0 {
+			return fmt.Errorf("duration %s is %q, want a value such as \"90s\"", name, text)
+		}
+		*field = value
+	}
+	return nil
+}
+
+// MarshalJSON writes the durations that are not zero.
+func (d Durations) MarshalJSON() ([]byte, error) {
+	out := durationsJSON{}
+	for name, value := range d.fields() {
+		if *value != 0 {
+			out[name] = value.String()
+		}
+	}
+	return json.Marshal(out)
+}

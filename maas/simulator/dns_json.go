@@ -1,0 +1,136 @@
+package simulator
+
+import (
+	"sort"
+	"strconv"
+)
+
+type dnsResourceJSON struct {
+	ID              int             `json:"id"`
+	FQDN            string          `json:"fqdn"`
+	AddressTTL      *int            `json:"address_ttl"`
+	IPAddresses     []addressJSON   `json:"ip_addresses"`
+	ResourceRecords []dnsRecordJSON `json:"resource_records"`
+	ResourceURI     string          `json:"resource_uri"`
+}
+
+type dnsRecordJSON struct {
+	ID          int    `json:"id"`
+	FQDN        string `json:"fqdn"`
+	TTL         *int   `json:"ttl"`
+	RRType      string `json:"rrtype"`
+	RRData      string `json:"rrdata"`
+	ResourceURI string `json:"resource_uri"`
+}
+
+type addressJSON struct {
+	IP            *string         `json:"ip"`
+	AllocType     int             `json:"alloc_type"`
+	AllocTypeName string          `json:"alloc_type_name"`
+	Created       string          `json:"created"`
+	Subnet        *subnetJSON     `json:"subnet"`
+	Owner         *userJSON       `json:"owner"`
+	InterfaceSet  []interfaceJSON `json:"interface_set"`
+	ResourceURI   string          `json:"resource_uri"`
+}
+
+func (t *tx) renderResource(res *dnsResource) dnsResourceJSON {
+	out := dnsResourceJSON{
+		ID: res.id, FQDN: t.resourceFQDN(res), AddressTTL: res.ttl, IPAddresses: []addressJSON{}, ResourceRecords: []dnsRecordJSON{},
+		ResourceURI: apiPrefix + "/dnsresources/" + strconv.Itoa(res.id) + "/",
+	}
+	for _, id := range res.addrs {
+		if row, ok := t.addresses.get(id); ok {
+			out.IPAddresses = append(out.IPAddresses, t.renderAddress(row))
+		}
+	}
+	for _, rec := range t.recordsOf(res.id) {
+		out.ResourceRecords = append(out.ResourceRecords, t.renderRecord(rec))
+	}
+	return out
+}
+
+func (s *state) renderRecord(rec *dnsRecord) dnsRecordJSON {
+	return dnsRecordJSON{
+		ID: rec.id, FQDN: s.resourceFQDN(s.resources.rows[rec.resource]), TTL: rec.ttl, RRType: rec.rrtype, RRData: rec.data,
+		ResourceURI: apiPrefix + "/dnsresourcerecords/" + strconv.Itoa(rec.id) + "/",
+	}
+}
+
+func (s *state) renderAddress(row *address) addressJSON {
+	out := addressJSON{
+		AllocType: row.kind, AllocTypeName: "Automatic", Created: row.created.UTC().Format(timeForm), Subnet: renderSubnet(row.subnet),
+		InterfaceSet: []interfaceJSON{}, ResourceURI: apiPrefix + "/ipaddresses/",
+	}
+	if row.kind == allocReserved {
+		out.AllocTypeName = "User reserved"
+	}
+	if row.ip.IsValid() {
+		out.IP = optional(row.ip.String())
+	}
+	if u, ok := s.users.get(row.owner); ok {
+		shown := renderUser(u)
+		out.Owner = &shown
+	}
+	if m, ok := s.machines.get(row.machine); ok {
+		for _, n := range m.nics {
+			for _, l := range n.links {
+				if l.addr == row.id {
+					out.InterfaceSet = append(out.InterfaceSet, s.renderNIC(m, n))
+				}
+			}
+		}
+	}
+	return out
+}
+
+// timeForm is how MAAS prints times.
+const timeForm = "2006-01-02T15:04:05.000Z"
+
+// rrsetJSON is what the list of resources shows, with all=true, for names that
+// MAAS makes by itself.
+type rrsetJSON struct {
+	ID              int          `json:"id"`
+	FQDN            string       `json:"fqdn"`
+	AddressTTL      *int         `json:"address_ttl"`
+	IPAddresses     any          `json:"ip_addresses"`
+	ResourceRecords []rrdataJSON `json:"resource_records"`
+	ResourceURI     string       `json:"resource_uri"`
+}
+
+type rrdataJSON struct {
+	SystemID    *string `json:"system_id"`
+	NodeType    *int    `json:"node_type"`
+	UserID      *int    `json:"user_id"`
+	DNSResource *int    `json:"dnsresource_id"`
+	TTL         *int    `json:"ttl"`
+	RRType      string  `json:"rrtype"`
+	RRData      string  `json:"rrdata"`
+	DNSData     *int    `json:"dnsdata_id"`
+}
+
+// machineRecords are the address records of machines.
+func (c *call) machineRecords() ([]rrsetJSON, *refusal) {
+	name, d, refused := c.dnsFilter()
+	if refused != nil {
+		return nil, refused
+	}
+	var out []rrsetJSON
+	for _, m := range c.machines.all() {
+		addrs := c.machineAddresses(m)
+		if len(addrs) == 0 || (name != "" && m.hostname != name) || (d != nil && m.domain != d.id) {
+			continue
+		}
+		set := rrsetJSON{ID: -1, FQDN: c.fqdn(m), ResourceURI: apiPrefix + "/dnsresources/-1/"}
+		for _, ip := range addrs {
+			rrtype := "A"
+			if ip.Is6() {
+				rrtype = "AAAA"
+			}
+			set.ResourceRecords = append(set.ResourceRecords, rrdataJSON{SystemID: optional(m.systemID), NodeType: new(int), RRType: rrtype, RRData: ip.String()})
+		}
+		out = append(out, set)
+	}
+	sort.SliceStable(out, func(i, j int) bool { return out[i].FQDN < out[j].FQDN })
+	return out, nil
+}

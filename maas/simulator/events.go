@@ -1,0 +1,97 @@
+package simulator
+
+import "strings"
+
+// The levels of events, as in Python's logging.
+const (
+	levelAudit    = 0
+	levelDebug    = 10
+	levelInfo     = 20
+	levelWarning  = 30
+	levelError    = 40
+	levelCritical = 50
+)
+
+func levelName(level int) string {
+	switch level {
+	case levelAudit:
+		return "AUDIT"
+	case levelDebug:
+		return "DEBUG"
+	case levelInfo:
+		return "INFO"
+	case levelWarning:
+		return "WARNING"
+	case levelError:
+		return "ERROR"
+	}
+	return "CRITICAL"
+}
+
+func levelNamed(name string) (int, bool) {
+	for _, level := range []int{levelAudit, levelDebug, levelInfo, levelWarning, levelError, levelCritical} {
+		if levelName(level) == name {
+			return level, true
+		}
+	}
+	return 0, false
+}
+
+// message is a machine's status_message when this is its newest event.
+func (e *event) message() string {
+	if e.description == "" {
+		return e.kind
+	}
+	return e.kind + " - " + e.description
+}
+
+// emit records an event about a machine. username is "unknown" for what the
+// system does by itself.
+func (t *tx) emit(m *machine, username string, level int, kind, description string) {
+	id := 1
+	if n := len(t.events); n > 0 {
+		id = t.events[n-1].id + 1
+	}
+	e := &event{
+		id: id, username: username, systemID: m.systemID, hostname: m.hostname, level: level,
+		created: t.now().UTC(), kind: kind, description: description,
+	}
+	saved, last := t.events, t.latestEvent[m.systemID]
+	t.state.events = append(t.events, e)
+	if level >= levelInfo {
+		t.latestEvent[m.systemID] = e
+	}
+	t.undo = append(t.undo, func() {
+		t.state.events = saved
+		t.latestEvent[m.systemID] = last
+	})
+}
+
+// system records an INFO event that the system itself raised.
+func (t *tx) system(m *machine, kind, description string) {
+	t.emit(m, "unknown", levelInfo, kind, description)
+}
+
+// byUser records that a user did something, with the comment that came along.
+func (c *call) byUser(m *machine, kind, comment string) {
+	description := "(" + c.user.name + ")"
+	if comment = strings.TrimSpace(comment); comment != "" {
+		description += " - " + comment
+	}
+	c.emit(m, c.user.name, levelDebug, kind, description)
+}
+
+// setStatus changes a machine's state and records it.
+func (t *tx) setStatus(m *machine, to Status) {
+	from := m.status
+	if from == to {
+		return
+	}
+	edit(t, m)
+	m.previous, m.status = from, to
+	description := "From '" + from.String() + "' to '" + to.String() + "'"
+	if to == StatusAllocated && m.owner != "" && from == StatusReady {
+		description += " (to " + m.owner + ")"
+	}
+	t.emit(m, "unknown", levelDebug, "Node changed status", description)
+}

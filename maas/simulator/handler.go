@@ -1,0 +1,205 @@
+package simulator
+
+import (
+	"net/http"
+	"net/url"
+	"strings"
+)
+
+// Handler serves the REST API below /MAAS/api/2.0/ and the metadata service
+// below /MAAS/metadata/.
+func (r *Region) Handler() http.Handler {
+	return &handler{region: r, router: newRouter(operations())}
+}
+
+type handler struct {
+	region *Region
+	router *router
+}
+
+func (h *handler) ServeHTTP(w http.ResponseWriter, req *http.Request) {
+	path := req.URL.EscapedPath()
+	switch {
+	case strings.HasPrefix(path, apiPrefix+"/"):
+		h.serveAPI(w, req, path)
+	case strings.HasPrefix(path, metadataPrefix):
+		h.region.serveMetadata(w, req)
+	default:
+		serveElsewhere(w, path)
+	}
+}
+
+// serveElsewhere answers as the region does outside of the API.
+func serveElsewhere(w http.ResponseWriter, path string) {
+	switch {
+	case path == "/MAAS/api/version/":
+		w.Header().Set("Content-Type", typePlain)
+		_, _ = w.Write([]byte("2.0"))
+	case path == "/MAAS/api/version":
+		w.Header().Set("Content-Type", typeHTML)
+		w.Header().Set("Location", path+"/")
+		w.WriteHeader(http.StatusMovedPermanently)
+	case strings.HasPrefix(path, "/MAAS/api/1.0/"):
+		w.Header().Set("Content-Type", typePlain)
+		w.WriteHeader(http.StatusGone)
+		_, _ = w.Write([]byte("The 1.0 API is no longer available. Please use API version 2.0."))
+	case path == "/" || path == "/MAAS":
+		w.Header().Set("Location", "/MAAS/r/")
+		w.WriteHeader(http.StatusMovedPermanently)
+	case strings.HasPrefix(path, "/MAAS/"):
+		w.Header().Set("Content-Type", typeHTML)
+		w.Header().Set("Location", "/MAAS/?next="+url.QueryEscape(path))
+		w.WriteHeader(http.StatusFound)
+	default:
+		http.NotFound(w, nil)
+	}
+}
+
+func (h *handler) serveAPI(w http.ResponseWriter, req *http.Request, path string) {
+	segments, op, slashed := split(strings.TrimPrefix(path, apiPrefix))
+	res, vars := h.router.find(segments)
+	if !slashed || res == nil {
+		unknownEndpoint(path).write(w)
+		h.region.log.add(Request{Time: h.region.clock.Now(), Method: req.Method, Path: path, Status: http.StatusNotFound})
+		return
+	}
+	sent, refused := readBody(req)
+	if refused != nil {
+		refused.write(w)
+		return
+	}
+	query := parsePairs(req.URL.RawQuery)
+	if name := query.get("op"); name != "" {
+		op = name
+	} else if name := sent.form.get("op"); name != "" && req.Method == http.MethodPost && op == "" {
+		op = name
+	}
+	entry := Request{
+		Time: h.region.clock.Now(), Method: req.Method, Path: path, Op: op,
+		Query: redact(query.urlValues()), Form: redact(sent.form.urlValues()),
+	}
+	run := &execution{
+		region: h.region, resource: res, http: req, entry: &entry, op: op,
+		call: call{vars: vars, query: query, body: sent, form: sent.form},
+	}
+	run.serve(w)
+}
+
+// execution is one request to the API on its way through the region.
+type execution struct {
+	region   *Region
+	resource *resource
+	http     *http.Request
+	entry    *Request
+	op       string
+	call     call
+	nonce    string
+}
+
+func (e *execution) serve(w http.ResponseWriter) {
+	r := e.region
+	r.mu.Lock()
+	a, refused, fault, todo := e.run()
+	r.mu.Unlock()
+	r.perform(todo)
+	if fault.DropAnswer {
+		r.log.add(*e.entry)
+		dropConnection(w)
+		return
+	}
+	if refused != nil {
+		e.entry.Status = refused.status
+		r.log.add(*e.entry)
+		refused.write(w)
+		return
+	}
+	e.entry.Status = a.status
+	r.log.add(*e.entry)
+	a.write(w)
+}
+
+// run is the request's transaction. The lock is held.
+func (e *execution) run() (*answer, *refusal, Fault, []work) {
+	r := e.region
+	e.call.tx = &tx{state: r.state, r: r}
+	key, nonce, refused := e.call.authenticate(e.http)
+	if key != nil {
+		e.call.user = key.owner
+		if key.owner != nil {
+			e.entry.User = key.owner.name
+		}
+	}
+	var fault Fault
+	if r.intercept != nil {
+		fault = r.intercept(*e.entry)
+	}
+	if refused == nil && fault.Status != 0 {
+		contentType := fault.ContentType
+		if contentType == "" {
+			contentType = typeText
+		}
+		refused = &refusal{status: fault.Status, contentType: contentType, body: fault.Body, bare: true}
+	}
+	var a *answer
+	if refused == nil {
+		a, refused = e.handle()
+	}
+	if refused != nil {
+		e.call.rollback()
+		if refused.regular {
+			e.call.spend(nonce)
+		}
+		return nil, refused, fault, nil
+	}
+	e.call.spend(nonce)
+	refused, todo := r.settle(e.call.tx)
+	if refused != nil {
+		refused.bare = true
+	}
+	return a, refused, fault, todo
+}
+
+func (e *execution) handle() (*answer, *refusal) {
+	c := &e.call
+	op, refused := e.resource.route(e.http.Method, e.op, c.user == nil)
+	if refused != nil {
+		return nil, refused
+	}
+	if format := c.query.get("format"); format != "" && format != "json" {
+		return nil, &refusal{status: http.StatusBadRequest, contentType: typePlain, body: "Invalid output format specified '" + format + "'.", regular: true}
+	}
+	if refused := c.admit(op.access); refused != nil {
+		return nil, refused
+	}
+	if refused := c.readable(op); refused != nil {
+		return nil, refused
+	}
+	return op.handle(c)
+}
+
+// readable treats the bodies that an operation does not read as MAAS does.
+func (c *call) readable(op *operation) *refusal {
+	switch {
+	case c.body.unknown && op.op == "" && op.method == http.MethodPost:
+		return &refusal{status: http.StatusBadRequest, contentType: typeJSON, body: "{}"}
+	case c.body.json && op.op == "allocate":
+		return text(http.StatusInternalServerError, "'dict' object has no attribute 'lists'")
+	case c.body.json && op.op != "":
+		// These read the form only, and JSON leaves it empty.
+		c.form = params{}
+	}
+	return nil
+}
+
+// dropConnection ends a request without an answer.
+func dropConnection(w http.ResponseWriter) {
+	hijacker, ok := w.(http.Hijacker)
+	if !ok {
+		panic(http.ErrAbortHandler)
+	}
+	conn, _, err := hijacker.Hijack()
+	if err != nil {
+		panic(http.ErrAbortHandler)
+	}
+	_ = conn.Close()
+}

@@ -1,0 +1,165 @@
+package simulator
+
+import (
+	"fmt"
+	"net"
+	"strings"
+)
+
+// addMachine adds hardware to the region. The lock is held.
+func (r *Region) addMachine(in Machine) (string, error) {
+	s := r.state
+	m := &machine{
+		systemID: in.SystemID, hostname: in.Hostname, description: in.Description, hardwareUUID: in.HardwareUUID,
+		architecture: in.Architecture, cores: in.Cores, memoryMiB: in.MemoryMiB, powerType: in.PowerType, powerState: in.PowerState,
+		status: StatusReady, previous: StatusReady, netboot: true, commissioned: !in.NeverCommissioned,
+		domain: s.defaultDomain, zone: 1,
+	}
+	if in.Hostname == "" {
+		return "", fmt.Errorf("a machine has no hostname")
+	}
+	fail := func(format string, args ...any) (string, error) {
+		return "", fmt.Errorf("machine %q: "+format, append([]any{in.Hostname}, args...)...)
+	}
+	if in.Status != nil {
+		m.status = *in.Status
+	}
+	if err := r.placeMachine(m, in); err != nil {
+		return fail("%w", err)
+	}
+	m.setDefaults()
+	if m.systemID == "" {
+		m.systemID = r.freeSystemID()
+	}
+	if _, taken := s.machines.get(m.systemID); taken || len(m.systemID) != 6 {
+		return fail("systemID %q is taken or has not six characters", m.systemID)
+	}
+	if _, taken := s.machines.find(func(o *machine) bool { return o.hostname == m.hostname && o.domain == m.domain }); taken {
+		return fail("there is another one of that name")
+	}
+	m.id = s.machines.nextID()
+	if m.hardwareUUID == "" {
+		m.hardwareUUID = fmt.Sprintf("%s-%s-4%s-8%s-%s", r.drawID("0123456789abcdef", 8), r.drawID("0123456789abcdef", 4),
+			r.drawID("0123456789abcdef", 3), r.drawID("0123456789abcdef", 3), r.drawID("0123456789abcdef", 12))
+	}
+	if err := r.addNIC(m, in); err != nil {
+		return fail("%w", err)
+	}
+	r.addDisk(m, in)
+	s.lastResult += 3
+	m.installResult = s.lastResult
+	s.machines.put(m.systemID, m)
+	return m.systemID, nil
+}
+
+func (m *machine) setDefaults() {
+	if m.architecture == "" {
+		m.architecture = "amd64"
+	}
+	if !strings.Contains(m.architecture, "/") {
+		m.architecture += "/generic"
+	}
+	if m.cores == 0 {
+		m.cores = 4
+	}
+	if m.memoryMiB == 0 {
+		m.memoryMiB = 8192
+	}
+	if m.powerType == "" {
+		m.powerType = "ipmi"
+	}
+	if m.powerState == "" {
+		m.powerState = "off"
+	}
+}
+
+// placeMachine sets a machine's domain, zone, pool and tags.
+func (r *Region) placeMachine(m *machine, in Machine) error {
+	s := r.state
+	if in.Domain != "" {
+		d, ok := s.domainNamed(in.Domain)
+		if !ok {
+			return fmt.Errorf("no domain %q", in.Domain)
+		}
+		m.domain = d.id
+	}
+	if in.Zone != "" {
+		z, ok := s.zoneNamed(in.Zone)
+		if !ok {
+			return fmt.Errorf("no zone %q", in.Zone)
+		}
+		m.zone = z.id
+	}
+	if in.Pool != "" {
+		p, ok := s.poolNamed(in.Pool)
+		if !ok {
+			return fmt.Errorf("no pool %q", in.Pool)
+		}
+		m.pool = p.id
+	}
+	for _, name := range in.Tags {
+		if _, ok := s.tags.get(name); !ok {
+			s.tags.put(name, &tag{id: s.tags.nextID(), name: name})
+		}
+		m.tags = append(m.tags, name)
+	}
+	return nil
+}
+
+func (r *Region) freeSystemID() string {
+	for {
+		id := r.drawID(systemIDLetters, 6)
+		if _, taken := r.state.machines.get(id); !taken {
+			return id
+		}
+	}
+}
+
+// addNIC gives a machine a network interface with an AUTO link.
+func (r *Region) addNIC(m *machine, in Machine) error {
+	if in.Subnet == "none" {
+		return nil
+	}
+	s := r.state
+	net0, ok := s.subnets.find(func(n *subnet) bool {
+		return in.Subnet == "" || n.name == in.Subnet || n.prefix.String() == in.Subnet
+	})
+	if !ok {
+		return fmt.Errorf("no subnet %q", in.Subnet)
+	}
+	mac := strings.ToLower(in.MAC)
+	if mac == "" {
+		mac = fmt.Sprintf("52:54:00:%s:%s:%s", r.drawID("0123456789abcdef", 2), r.drawID("0123456789abcdef", 2), r.drawID("0123456789abcdef", 2))
+	}
+	if _, err := net.ParseMAC(mac); err != nil {
+		return fmt.Errorf("mac %q is no MAC address", in.MAC)
+	}
+	row := &address{id: s.addresses.nextID(), kind: allocAuto, subnet: net0, machine: m.systemID, created: r.clock.Now()}
+	s.addresses.put(row.id, row)
+	s.lastNIC++
+	s.lastLink++
+	m.nics = append(m.nics, nic{
+		id: s.lastNIC, name: "eno1", mac: mac, vlan: net0.vlan,
+		links: []link{{id: s.lastLink, mode: "auto", subnet: net0, addr: row.id}},
+	})
+	return nil
+}
+
+func (r *Region) addDisk(m *machine, in Machine) {
+	if in.DiskGB < 0 {
+		return
+	}
+	size := int64(in.DiskGB) * 1_000_000_000
+	if in.DiskGB == 0 {
+		size = 480_103_981_056
+	}
+	r.state.lastDisk++
+	hex := "0123456789abcdef"
+	m.disks = append(m.disks, disk{
+		id: r.state.lastDisk, name: "sda", model: "S4510", serial: "SER" + r.drawID("0123456789", 4), size: size, tags: []string{"ssd"},
+		partitionUUID: r.drawID(hex, 8) + "-" + r.drawID(hex, 4) + "-4" + r.drawID(hex, 3) + "-8" + r.drawID(hex, 3) + "-" + r.drawID(hex, 12),
+	})
+}
+
+// powerable says whether MAAS can switch and query a machine's power.
+func (m *machine) powerable() bool { return m.powerType != "manual" && m.powerType != "" }

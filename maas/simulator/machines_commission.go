@@ -1,0 +1,54 @@
+package simulator
+
+import "time"
+
+// commissionMachine looks at a machine's hardware anew.
+func commissionMachine(c *call) (*answer, *refusal) {
+	m := c.machine
+	if !m.status.in(StatusNew, StatusReady, StatusFailedCommissioning, StatusBroken) {
+		return nil, invalid(allFields, "Commission is not available because of the current state of the node.")
+	}
+	c.byUser(m, "User starting node commissioning", "")
+	c.busy(m, StatusCommissioning, c.r.cfg.Durations.Commission, func(m *machine) Status {
+		m.commissioned = true
+		return StatusReady
+	})
+	return ok(c.render(m))
+}
+
+// testMachine runs hardware tests, and then puts the machine back.
+func testMachine(c *call) (*answer, *refusal) {
+	m := c.machine
+	if m.status.in(StatusCommissioning, StatusDeploying, StatusReleasing, StatusDiskErasing, StatusEnteringRescueMode, StatusExitingRescueMode, StatusTesting) {
+		return nil, invalid(allFields, "Test is not available because of the current state of the node.")
+	}
+	c.byUser(m, "User starting node testing", "")
+	c.busy(m, StatusTesting, c.r.cfg.Durations.Test, func(m *machine) Status { return m.previous })
+	return ok(c.render(m))
+}
+
+// busy keeps a machine in a state for some time.
+func (c *call) busy(m *machine, during Status, d time.Duration, after func(*machine) Status) {
+	c.setStatus(m, during)
+	edit(c.tx, m).run++
+	c.laterOn(m, work{delay: d}, func(t *tx, m *machine) {
+		if m.status == during {
+			edit(t, m)
+			t.setStatus(m, after(m))
+		}
+	})
+}
+
+func overrideFailedTesting(c *call) (*answer, *refusal) {
+	m := c.machine
+	if m.status != StatusFailedTesting {
+		return nil, conflict("Unable to override node status. Node is not in 'Failed testing' status.")
+	}
+	to := StatusReady
+	if m.osystem != "" {
+		to = StatusDeployed
+	}
+	c.setStatus(m, to)
+	edit(c.tx, m).errorDescription = ""
+	return ok(c.render(m))
+}

@@ -1,0 +1,174 @@
+package simulator
+
+import (
+	"net/http"
+	"regexp"
+	"sort"
+	"strings"
+)
+
+// deployMachine starts an installation; a Ready machine is acquired first. The
+// answer is rendered before addresses, power and installer come into play.
+func deployMachine(c *call) (*answer, *refusal) {
+	m := c.machine
+	options, refused := c.deployOptions(m)
+	if refused != nil {
+		return nil, refused
+	}
+	if m.status == StatusReady {
+		if m.owner != "" && m.owner != c.user.name {
+			return nil, conflict("Can't allocate a machine belonging to another user.")
+		}
+		agent := c.form.get("agent_name")
+		if refused := tooLong("agent_name", agent); refused != nil {
+			return nil, refused
+		}
+		c.acquire(m, agent, c.form.get("comment"))
+	}
+	if m.status != StatusAllocated {
+		return nil, conflict("Can't deploy a machine that is in the '" + m.status.String() + "' state")
+	}
+	if refused := c.deploy(m, options); refused != nil {
+		return nil, refused
+	}
+	return ok(c.render(m))
+}
+
+type deployOptions struct{ ephemeral bool }
+
+// deployOptions checks the flags of a deploy, before the machine's state.
+func (c *call) deployOptions(m *machine) (deployOptions, *refusal) {
+	var out deployOptions
+	flags := map[string]bool{}
+	for _, name := range []string{
+		"install_rackd", "install_kvm", "register_vmhost", "ephemeral_deploy", "vcenter_registration", "enable_hw_sync", "enable_kernel_crash_dump",
+	} {
+		value, refused := c.form.boolean(name)
+		if refused != nil {
+			return out, refused
+		}
+		flags[name] = value
+	}
+	if flags["install_rackd"] {
+		return out, text(http.StatusBadRequest, "Deploying a machine as a rackd has been disabled and it's not supported anymore.")
+	}
+	out.ephemeral = flags["ephemeral_deploy"] || len(m.disks) == 0
+	if flags["install_kvm"] || flags["register_vmhost"] {
+		if !c.user.admin {
+			return out, text(http.StatusForbidden, "Only administratros can deploy VM hosts")
+		}
+		if out.ephemeral {
+			return out, text(http.StatusBadRequest, "A machine can not be a VM host if it is deployed to memory.")
+		}
+	}
+	return out, nil
+}
+
+// deploy checks what is to be deployed and where to, and begins.
+func (c *call) deploy(m *machine, options deployOptions) *refusal {
+	name, refused := c.chooseSeries(m, c.form.get("distro_series"))
+	if refused != nil {
+		return refused
+	}
+	kernel, refused := c.chooseKernel(m, name, c.form.get("hwe_kernel"))
+	if refused != nil {
+		return refused
+	}
+	if m.powerType == "" {
+		return text(http.StatusInternalServerError, "'NoneType' object has no attribute 'get_routable_usable_rack_controllers'")
+	}
+	if !m.hasNetwork() {
+		refused := invalid("network", "Node must be configured to use a network")
+		refused.contentType = typeBareJSON
+		return refused
+	}
+	edit(c.tx, m)
+	m.osystem, m.series, _ = strings.Cut(name, "/")
+	m.hweKernel, m.ephemeral = &kernel, options.ephemeral
+	m.minHWEKernel = new(string)
+	m.hasUserData = c.form.has("user_data")
+	m.userData = decodeUserData(c.form.get("user_data"))
+	c.lastResult++
+	m.installResult = c.lastResult
+	c.byUser(m, "User starting deployment", c.form.get("comment"))
+	c.startDeploy(m, c.user.name)
+	return nil
+}
+
+func (m *machine) hasNetwork() bool {
+	for _, n := range m.nics {
+		for _, l := range n.links {
+			if l.mode != "link_up" {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// chooseSeries resolves what distro_series says to osystem/series.
+func (c *call) chooseSeries(m *machine, asked string) (string, *refusal) {
+	if asked == "" {
+		asked = c.r.cfg.DefaultSeries
+	}
+	names := c.deployable(m)
+	for _, name := range names {
+		_, series, _ := strings.Cut(name, "/")
+		if asked == name || asked == series || (knownSeries(series) == asked && c.r.since(3, 6)) {
+			return name, nil
+		}
+	}
+	quoted := []string{"''"}
+	for _, name := range names {
+		quoted = append(quoted, "'"+name+"'")
+	}
+	return "", invalid("distro_series",
+		pyRepr(asked)+" is not a valid distro_series.  It should be one of: "+strings.Join(quoted, ", ")+".")
+}
+
+// deployable are the names of the images for a machine's architecture.
+func (s *state) deployable(m *machine) []string {
+	arch, _, _ := strings.Cut(m.architecture, "/")
+	seen := map[string]bool{}
+	for _, i := range s.images.all() {
+		if i.architecture == arch {
+			seen[i.name] = true
+		}
+	}
+	names := sortedKeys(seen)
+	sort.Strings(names)
+	return names
+}
+
+// kernelForm is how kernels are named; other names are ignored by MAAS.
+func kernelForm() *regexp.Regexp {
+	return regexp.MustCompile(`^(ga|hwe)-\d\d\.\d\d(-edge|-lowlatency)*$`)
+}
+
+// chooseKernel picks the kernel of an image: that of its base for a custom one.
+func (c *call) chooseKernel(m *machine, name, asked string) (string, *refusal) {
+	arch, _, _ := strings.Cut(m.architecture, "/")
+	base := name
+	if i, ok := c.images.find(func(i *image) bool { return i.name == name && i.architecture == arch && i.uploaded }); ok && i.base != "" {
+		base = i.base
+	}
+	_, series, _ := strings.Cut(base, "/")
+	kernel := ""
+	for _, i := range c.images.all() {
+		if i.name == base && i.architecture == arch && i.kernel != "" {
+			if i.kernel == asked {
+				return asked, nil
+			}
+			if kernel == "" {
+				kernel = i.kernel
+			}
+		}
+	}
+	if kernel == "" && knownSeries(series) != "" {
+		kernel = "ga-" + knownSeries(series)
+	}
+	if kernelForm().MatchString(asked) && asked != kernel {
+		return "", invalid("hwe_kernel", asked+" is not available for "+name+" on "+m.architecture+".")
+	}
+	return kernel, nil
+}

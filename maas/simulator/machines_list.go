@@ -1,0 +1,54 @@
+package simulator
+
+import "net/http"
+
+// listMachines answers the machines that the caller may see and that match all
+// filters, in the order in which they were made.
+func listMachines(c *call) (*answer, *refusal) {
+	f, refused := c.parseFilter(c.query, listConstraints())
+	if refused != nil {
+		return nil, refused
+	}
+	out := []*machineJSON{}
+	for _, m := range c.machines.all() {
+		if mayAccess(c.user, m, viewers) && f.matches(m) {
+			out = append(out, c.render(m))
+		}
+	}
+	return ok(out)
+}
+
+func readMachine(c *call) (*answer, *refusal) { return ok(c.render(c.machine)) }
+
+// listAllocated answers the caller's machines in state Allocated.
+func listAllocated(c *call) (*answer, *refusal) {
+	ids := map[string]bool{}
+	for _, id := range c.query.all("id") {
+		ids[id] = true
+	}
+	out := []*machineJSON{}
+	for _, m := range c.machines.all() {
+		if m.owner == c.user.name && m.status == StatusAllocated && (len(ids) == 0 || ids[m.systemID]) {
+			out = append(out, c.render(m))
+		}
+	}
+	return ok(out)
+}
+
+// isRegistered says whether some machine has a MAC address.
+func isRegistered(c *call) (*answer, *refusal) {
+	mac := c.query.get("mac_address")
+	if mac == "" {
+		return nil, text(http.StatusBadRequest, "No provided mac_address!")
+	}
+	_, found := c.machines.find(func(m *machine) bool { return m.hasMAC(mac) })
+	return ok(found)
+}
+
+// acceptMachines is there for its answer to the anonymous only.
+func acceptMachines(c *call) (*answer, *refusal) {
+	if c.user == nil {
+		return nil, text(http.StatusUnauthorized, "You must be logged in to accept machines.")
+	}
+	return ok([]string{})
+}

@@ -1,0 +1,48 @@
+package simulator
+
+// rescueMode boots a machine into an environment for repair.
+func rescueMode(c *call) (*answer, *refusal) {
+	m := c.machine
+	if !m.status.in(StatusNew, StatusFailedCommissioning, StatusMissing, StatusReady, StatusReserved, StatusDeployed, StatusRetired, StatusBroken,
+		StatusAllocated, StatusFailedDeployment, StatusFailedDiskErasing, StatusFailedTesting, StatusEnteringRescueMode, StatusFailedEnteringRescueMode) {
+		return nil, conflict("Invalid transition: " + m.status.String() + " -> Entering rescue mode.")
+	}
+	c.byUser(m, "User entering rescue mode", "")
+	c.setStatus(m, StatusEnteringRescueMode)
+	edit(c.tx, m).run++
+	c.laterOn(m, work{delay: c.r.cfg.Durations.Boot}, func(t *tx, m *machine) {
+		if m.status == StatusEnteringRescueMode {
+			edit(t, m).powerState = "on"
+			t.setStatus(m, StatusRescueMode)
+		}
+	})
+	return ok(c.render(m))
+}
+
+// exitRescueMode brings a machine back to where it was.
+func exitRescueMode(c *call) (*answer, *refusal) {
+	m := c.machine
+	if !m.status.in(StatusRescueMode, StatusEnteringRescueMode, StatusFailedEnteringRescueMode, StatusFailedExitingRescueMode) {
+		return nil, conflict("Can't exit rescue mode: node " + m.systemID + " is in state " + m.status.String() + ".")
+	}
+	c.byUser(m, "User exiting rescue mode", "")
+	c.setStatus(m, StatusExitingRescueMode)
+	edit(c.tx, m).run++
+	c.laterOn(m, work{delay: c.r.cfg.Durations.PowerOff}, func(t *tx, m *machine) {
+		if m.status == StatusExitingRescueMode {
+			t.leaveRescue(m)
+		}
+	})
+	return ok(c.render(m))
+}
+
+// leaveRescue puts a machine back into the state before rescue mode: one that
+// was deployed runs again, others are off.
+func (t *tx) leaveRescue(m *machine) {
+	edit(t, m).powerState = "off"
+	if m.previous == StatusDeployed {
+		m.powerState = "on"
+		t.boot(m)
+	}
+	t.setStatus(m, m.previous)
+}

@@ -1,0 +1,107 @@
+package simulator
+
+import (
+	"fmt"
+	"net/http"
+)
+
+// The Operator calls, and those below, do what people and hardware do behind a
+// client's back. Each is one transaction; an unknown machine is an error.
+
+// act runs f on a machine as one transaction.
+func (r *Region) act(systemID string, f func(*tx, *machine)) error {
+	refused := r.change(func(t *tx) *refusal {
+		m, ok := t.machines.get(systemID)
+		if !ok {
+			return notFound("Machine")
+		}
+		f(t, m)
+		return nil
+	})
+	if refused == nil {
+		return nil
+	}
+	if refused.status == http.StatusNotFound {
+		return fmt.Errorf("no machine %s", systemID)
+	}
+	return fmt.Errorf("machine %s: %s", systemID, refused.body)
+}
+
+// OperatorRelease releases a machine as an admin in MAAS's UI would, whatever
+// its owner and lock.
+func (r *Region) OperatorRelease(systemID string) error {
+	return r.act(systemID, func(t *tx, m *machine) {
+		edit(t, m).locked = false
+		t.release(m)
+	})
+}
+
+// OperatorDelete removes a machine from MAAS.
+func (r *Region) OperatorDelete(systemID string) error {
+	return r.act(systemID, func(t *tx, m *machine) { t.deleteMachine(m) })
+}
+
+// SetOwner gives a machine to a user; "" takes it from everybody. Agent name
+// and annotations stay.
+func (r *Region) SetOwner(systemID, user string) error {
+	return r.act(systemID, func(t *tx, m *machine) { edit(t, m).owner = user })
+}
+
+// SetStatus puts a machine into a state, without anything else that MAAS would
+// do on the way.
+func (r *Region) SetStatus(systemID string, status Status) error {
+	return r.act(systemID, func(t *tx, m *machine) {
+		edit(t, m).run++
+		t.setStatus(m, status)
+	})
+}
+
+// SetPower makes MAAS see a power state: "on", "off", "unknown" or "error". The
+// Booter is not asked.
+func (r *Region) SetPower(systemID, state string) error {
+	return r.act(systemID, func(t *tx, m *machine) { edit(t, m).powerState = state })
+}
+
+// Lock locks or unlocks a machine, in any state.
+func (r *Region) Lock(systemID string, locked bool) error {
+	return r.act(systemID, func(t *tx, m *machine) { edit(t, m).locked = locked })
+}
+
+// SetAgentName changes the agent name that the last allocate left.
+func (r *Region) SetAgentName(systemID, name string) error {
+	return r.act(systemID, func(t *tx, m *machine) { edit(t, m).agentName = name })
+}
+
+// SetAnnotations replaces a machine's workload annotations.
+func (r *Region) SetAnnotations(systemID string, annotations map[string]string) error {
+	return r.act(systemID, func(t *tx, m *machine) {
+		edit(t, m).annotations = map[string]string{}
+		for key, value := range annotations {
+			m.annotations[key] = value
+		}
+	})
+}
+
+// Rename changes a machine's hostname.
+func (r *Region) Rename(systemID, hostname string) error {
+	return r.act(systemID, func(t *tx, m *machine) {
+		edit(t, m).hostname = hostname
+		t.touchDNS()
+	})
+}
+
+// FailDeployment fails a deploy that runs: the installer reported reason.
+func (r *Region) FailDeployment(systemID, reason string) error {
+	return r.act(systemID, func(t *tx, m *machine) {
+		if m.status == StatusDeploying {
+			t.failDeployment(m, reason)
+		}
+	})
+}
+
+// AddMachine adds hardware and returns its system ID.
+func (r *Region) AddMachine(m Machine) (string, error) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.addMachine(m)
+}

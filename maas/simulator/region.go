@@ -1,0 +1,159 @@
+package simulator
+
+import (
+	"math/rand/v2"
+	"sync"
+)
+
+// Region is a simulated MAAS region. Its methods may be called from any
+// goroutine.
+type Region struct {
+	cfg   Config
+	clock Clock
+
+	mu        sync.Mutex
+	state     *state
+	rand      *rand.Rand
+	publicURL string
+	intercept func(Request) Fault
+	closed    bool
+	timers    map[int]func() // cancels of work that is queued
+	lastTimer int
+	slots     map[string]*bootSlot // by system ID
+	working   sync.WaitGroup
+
+	log accessLog
+}
+
+// New makes a region that holds what cfg describes. The error names the field
+// that is wrong.
+func New(cfg Config) (*Region, error) {
+	r := &Region{
+		cfg: cfg, clock: cfg.Clock, state: newState(), publicURL: cfg.PublicURL, intercept: cfg.Intercept,
+		rand:   rand.New(rand.NewPCG(uint64(cfg.Seed), 0x6d616173)),
+		timers: map[int]func(){}, slots: map[string]*bootSlot{},
+	}
+	if r.clock == nil {
+		r.clock = realClock{}
+	}
+	if r.cfg.Version == "" {
+		r.cfg.Version = "3.7.3"
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if err := r.populate(); err != nil {
+		return nil, err
+	}
+	return r, nil
+}
+
+// SetIntercept replaces Config.Intercept; nil removes it.
+func (r *Region) SetIntercept(f func(Request) Fault) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.intercept = f
+}
+
+// SetPublicURL says how machines reach the region (http://host:port/MAAS).
+func (r *Region) SetPublicURL(url string) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.publicURL = url
+}
+
+// Close drops all queued work, ends the contexts of the Booter's calls and
+// waits for the calls that run. It does not halt machines.
+func (r *Region) Close() {
+	r.mu.Lock()
+	r.closed = true
+	for _, cancel := range r.timers {
+		cancel()
+	}
+	for _, slot := range r.slots {
+		if slot.cancel != nil {
+			slot.cancel()
+		}
+	}
+	r.timers = map[int]func(){}
+	r.mu.Unlock()
+	r.working.Wait()
+}
+
+// change runs f as one transaction with its after-commit work, outside of any
+// request: for operators, hardware and the metadata service.
+func (r *Region) change(f func(*tx) *refusal) *refusal {
+	r.mu.Lock()
+	t := &tx{state: r.state, r: r}
+	refused := f(t)
+	if refused != nil {
+		t.rollback()
+		r.mu.Unlock()
+		return refused
+	}
+	refused, todo := r.settle(t)
+	r.mu.Unlock()
+	r.perform(todo)
+	return refused
+}
+
+// settle runs the after-commit work of a committed transaction, and that of
+// the transactions this makes. The lock is held. The first refusal is returned.
+func (r *Region) settle(t *tx) (*refusal, []work) {
+	var first *refusal
+	todo := t.work
+	for _, f := range t.after {
+		next := &tx{state: r.state, r: r}
+		if refused := f(next); refused != nil && first == nil {
+			first = refused
+		}
+		refused, more := r.settle(next)
+		if first == nil {
+			first = refused
+		}
+		todo = append(todo, more...)
+	}
+	return first, todo
+}
+
+// perform starts the work that a transaction left, without the lock.
+func (r *Region) perform(todo []work) {
+	for _, w := range todo {
+		if w.delay <= 0 {
+			w.run()
+			continue
+		}
+		r.schedule(w)
+	}
+}
+
+func (r *Region) schedule(w work) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.closed {
+		return
+	}
+	r.lastTimer++
+	id := r.lastTimer
+	r.timers[id] = r.clock.AfterFunc(w.delay, func() {
+		r.mu.Lock()
+		_, wanted := r.timers[id]
+		delete(r.timers, id)
+		if wanted {
+			r.working.Add(1)
+		}
+		r.mu.Unlock()
+		if wanted {
+			defer r.working.Done()
+			w.run()
+		}
+	})
+}
+
+// drawID draws a text of n characters from letters, from the region's seed.
+func (r *Region) drawID(letters string, n int) string {
+	out := make([]byte, n)
+	for i := range out {
+		out[i] = letters[r.rand.IntN(len(letters))]
+	}
+	return string(out)
+}

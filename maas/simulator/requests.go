@@ -1,0 +1,79 @@
+package simulator
+
+import (
+	"net/url"
+	"strings"
+	"sync"
+	"time"
+)
+
+// Request is one entry of the access log.
+type Request struct {
+	Time   time.Time
+	Method string
+	Path   string
+	// Op is the operation's name ("allocate"), empty for plain CRUD.
+	Op string
+	// User is the name of the caller, empty when anonymous or refused; a
+	// machine's system ID with "machine:" before it in the metadata service.
+	User string
+	// Query and Form are what was sent, without secrets: user data and power
+	// parameters are replaced by "<redacted>".
+	Query url.Values
+	Form  url.Values
+	// Status is the HTTP status of the answer; 0 while the request runs, and
+	// when its answer was dropped.
+	Status int
+}
+
+// Fault is what Config.Intercept wants done to a request. The zero value is no
+// fault.
+type Fault struct {
+	// DropAnswer lets the request run and commit, then closes the connection
+	// without an answer.
+	DropAnswer bool
+	// Status refuses the request before it changes anything, with Body.
+	Status int
+	Body   string
+	// ContentType of Body; text/plain when empty.
+	ContentType string
+}
+
+// accessLog keeps the newest requests.
+type accessLog struct {
+	mu      sync.Mutex
+	entries []Request
+}
+
+// logLimit bounds the memory that the access log takes.
+const logLimit = 100_000
+
+func (l *accessLog) add(entry Request) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if len(l.entries) >= logLimit {
+		l.entries = append([]Request(nil), l.entries[logLimit/2:]...)
+	}
+	l.entries = append(l.entries, entry)
+}
+
+// Requests returns what the region was asked, oldest first. The newest 50,000
+// requests are kept at least.
+func (r *Region) Requests() []Request {
+	r.log.mu.Lock()
+	defer r.log.mu.Unlock()
+	return append([]Request(nil), r.log.entries...)
+}
+
+// redact copies form values without what must not be kept.
+func redact(values url.Values) url.Values {
+	out := url.Values{}
+	for key, list := range values {
+		if key == "user_data" || strings.HasPrefix(key, "power_parameters_") || strings.HasPrefix(key, "oauth_") || strings.Contains(key, "pass") {
+			out[key] = []string{"<redacted>"}
+			continue
+		}
+		out[key] = append([]string(nil), list...)
+	}
+	return out
+}

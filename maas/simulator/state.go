@@ -1,0 +1,330 @@
+package simulator
+
+import (
+	"net/netip"
+	"sort"
+	"time"
+)
+
+// The rows of the region. A row's slices, maps and pointers are never changed
+// in place, only replaced: a transaction undoes a change of a row by putting a
+// shallow copy back.
+
+type user struct {
+	name, email     string
+	admin, disabled bool
+}
+
+// token is an API key of a user, or of a machine for the metadata service.
+type token struct {
+	name                  string // shown in the account's list
+	consumer, key, secret string
+	owner                 *user
+	machine               string // system ID, for a machine's own token
+}
+
+type zone struct {
+	id                int
+	name, description string
+}
+
+type pool struct {
+	id                int
+	name, description string
+}
+
+type tag struct {
+	id                                    int
+	name, comment, definition, kernelOpts string
+}
+
+type domain struct {
+	id            int
+	name          string
+	ttl           *int
+	authoritative bool
+}
+
+type fabric struct {
+	id   int
+	name string
+}
+
+type vlan struct {
+	id, vid, mtu int
+	name         string
+	fabric       *fabric
+	space        string
+	dhcp         bool
+}
+
+type subnet struct {
+	id          int
+	name        string
+	description string
+	prefix      netip.Prefix
+	gateway     netip.Addr
+	dnsServers  []netip.Addr
+	vlan        *vlan
+	reserved    []addrRange
+}
+
+type addrRange struct{ first, last netip.Addr }
+
+func (r addrRange) contains(a netip.Addr) bool {
+	return r.first.Compare(a) <= 0 && a.Compare(r.last) <= 0
+}
+
+// MAAS's kinds of addresses.
+const (
+	allocAuto     = 0
+	allocReserved = 4
+)
+
+// address is an IP address row. An AUTO row belongs to a machine's link and
+// has no address while the machine is not deployed.
+type address struct {
+	id      int
+	ip      netip.Addr
+	kind    int
+	owner   string // user name
+	subnet  *subnet
+	machine string // system ID, for a link's row
+	created time.Time
+}
+
+type nic struct {
+	id        int
+	name, mac string
+	vlan      *vlan
+	links     []link
+}
+
+type link struct {
+	id     int
+	mode   string
+	subnet *subnet
+	addr   int // ID of the address row
+}
+
+type disk struct {
+	id            int
+	name, model   string
+	serial        string
+	size          int64
+	tags          []string
+	partitionUUID string
+}
+
+type machine struct {
+	id                    int
+	systemID, hostname    string
+	hardwareUUID          string
+	description           string
+	domain                int
+	zone, pool            int
+	tags                  []string
+	architecture          string
+	cores, memoryMiB      int
+	swapSize              *int64
+	nics                  []nic
+	disks                 []disk
+	powerType, powerState string
+	status, previous      Status
+	owner, agentName      string
+	annotations           map[string]string
+	locked                bool
+	osystem, series       string
+	hweKernel             *string
+	minHWEKernel          *string
+	ephemeral, netboot    bool
+	errorDescription      string
+	commissioned          bool
+	installResult         int
+	userData              []byte
+	hasUserData           bool
+	token                 *token
+	// run changes whenever what the machine does is cut short, so that work
+	// queued for an earlier run does nothing.
+	run int
+	// booted says that the Booter was asked to start the machine.
+	booted bool
+	wipe   bool
+}
+
+type dnsResource struct {
+	id     int
+	name   string
+	domain int
+	ttl    *int
+	addrs  []int // IDs of address rows
+}
+
+type dnsRecord struct {
+	id           int
+	resource     int
+	rrtype, data string
+	ttl          *int
+}
+
+type event struct {
+	id                int
+	username          string
+	systemID          string
+	hostname          string
+	level             int
+	created           time.Time
+	kind, description string
+}
+
+type image struct {
+	id           int
+	name         string // osystem/series
+	uploaded     bool
+	architecture string // amd64
+	kernel       string // ga-22.04 for streamed ones, else ""
+	title        string
+	base         string
+}
+
+// table holds rows by key, in the order in which they were made.
+type table[K comparable, V any] struct {
+	rows map[K]V
+	keys []K
+	last int
+}
+
+func newTable[K comparable, V any]() *table[K, V] { return &table[K, V]{rows: map[K]V{}} }
+
+func (t *table[K, V]) get(key K) (V, bool) { v, ok := t.rows[key]; return v, ok }
+
+// all returns the rows in order.
+func (t *table[K, V]) all() []V {
+	out := make([]V, 0, len(t.keys))
+	for _, key := range t.keys {
+		out = append(out, t.rows[key])
+	}
+	return out
+}
+
+func (t *table[K, V]) find(match func(V) bool) (V, bool) {
+	for _, key := range t.keys {
+		if match(t.rows[key]) {
+			return t.rows[key], true
+		}
+	}
+	var none V
+	return none, false
+}
+
+func (t *table[K, V]) put(key K, row V) {
+	if _, ok := t.rows[key]; !ok {
+		t.keys = append(t.keys, key)
+	}
+	t.rows[key] = row
+}
+
+func (t *table[K, V]) remove(key K) {
+	if _, ok := t.rows[key]; !ok {
+		return
+	}
+	delete(t.rows, key)
+	for i, k := range t.keys {
+		if k == key {
+			keys := make([]K, 0, len(t.keys)-1)
+			t.keys = append(append(keys, t.keys[:i]...), t.keys[i+1:]...)
+			return
+		}
+	}
+}
+
+// nextID draws the next number of a table. Like a database's sequence it is
+// not given back when a transaction is undone.
+func (t *table[K, V]) nextID() int { t.last++; return t.last }
+
+// state is all that a region holds. It is guarded by the region's lock.
+type state struct {
+	users     *table[string, *user]
+	tokens    *table[string, *token] // by token key
+	zones     *table[int, *zone]
+	pools     *table[int, *pool]
+	tags      *table[string, *tag]
+	domains   *table[int, *domain]
+	fabrics   *table[int, *fabric]
+	vlans     *table[int, *vlan]
+	subnets   *table[int, *subnet]
+	addresses *table[int, *address]
+	machines  *table[string, *machine] // by system ID
+	resources *table[int, *dnsResource]
+	records   *table[int, *dnsRecord]
+	images    *table[int, *image]
+	events    []*event
+	// byAddress finds the rows that hold an address.
+	byAddress map[netip.Addr][]int
+	// latestEvent is the newest event at level INFO or above, by system ID.
+	latestEvent   map[string]*event
+	nonces        map[string]time.Time
+	defaultDomain int
+	lastNIC       int
+	lastDisk      int
+	lastLink      int
+	lastResult    int
+	dnsSerial     uint32
+}
+
+func newState() *state {
+	return &state{
+		users: newTable[string, *user](), tokens: newTable[string, *token](),
+		zones: newTable[int, *zone](), pools: newTable[int, *pool](), tags: newTable[string, *tag](),
+		domains: newTable[int, *domain](), fabrics: newTable[int, *fabric](), vlans: newTable[int, *vlan](),
+		subnets: newTable[int, *subnet](), addresses: newTable[int, *address](),
+		machines: newTable[string, *machine](), resources: newTable[int, *dnsResource](),
+		records: newTable[int, *dnsRecord](), images: newTable[int, *image](),
+		byAddress: map[netip.Addr][]int{}, latestEvent: map[string]*event{}, nonces: map[string]time.Time{},
+		dnsSerial: 1,
+	}
+}
+
+func (s *state) zoneNamed(name string) (*zone, bool) {
+	return s.zones.find(func(z *zone) bool { return z.name == name })
+}
+
+func (s *state) poolNamed(name string) (*pool, bool) {
+	return s.pools.find(func(p *pool) bool { return p.name == name })
+}
+
+func (s *state) domainNamed(name string) (*domain, bool) {
+	return s.domains.find(func(d *domain) bool { return d.name == name })
+}
+
+func (s *state) domainOf(m *machine) *domain { return s.domains.rows[m.domain] }
+
+func (s *state) fqdn(m *machine) string { return m.hostname + "." + s.domainOf(m).name }
+
+// subnetOf finds the subnet that holds an address; nil when none does.
+func (s *state) subnetOf(a netip.Addr) *subnet {
+	found, _ := s.subnets.find(func(n *subnet) bool { return n.prefix.Contains(a) })
+	return found
+}
+
+// machineAddresses are the addresses of a machine's links, in order.
+func (s *state) machineAddresses(m *machine) []netip.Addr {
+	var out []netip.Addr
+	for _, n := range m.nics {
+		for _, l := range n.links {
+			if row, ok := s.addresses.get(l.addr); ok && row.ip.IsValid() {
+				out = append(out, row.ip)
+			}
+		}
+	}
+	return out
+}
+
+func sortedKeys[V any](m map[string]V) []string {
+	keys := make([]string, 0, len(m))
+	for key := range m {
+		keys = append(keys, key)
+	}
+	sort.Strings(keys)
+	return keys
+}

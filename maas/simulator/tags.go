@@ -1,0 +1,144 @@
+package simulator
+
+import "regexp"
+
+type tagJSON struct {
+	Name        string `json:"name"`
+	Definition  string `json:"definition"`
+	Comment     string `json:"comment"`
+	KernelOpts  string `json:"kernel_opts"`
+	ResourceURI string `json:"resource_uri"`
+}
+
+func renderTag(t *tag) tagJSON {
+	return tagJSON{t.name, t.definition, t.comment, t.kernelOpts, apiPrefix + "/tags/" + t.name + "/"}
+}
+
+func tagForm() *regexp.Regexp { return regexp.MustCompile(`^[\w-]+$`) }
+
+func listTags(c *call) (*answer, *refusal) {
+	out := []tagJSON{}
+	for _, t := range c.tags.all() {
+		out = append(out, renderTag(t))
+	}
+	return ok(out)
+}
+
+func createTag(c *call) (*answer, *refusal) {
+	name := c.form.get("name")
+	_, taken := c.tags.get(name)
+	switch {
+	case name == "":
+		return nil, invalid("name", "This field is required.")
+	case !tagForm().MatchString(name):
+		return nil, invalid("name", "Enter a valid value.")
+	case taken:
+		return nil, invalid("name", "Tag with this Name already exists.")
+	}
+	t := &tag{c.tags.nextID(), name, c.form.get("comment"), c.form.get("definition"), c.form.get("kernel_opts")}
+	insert(c.tx, c.tags, name, t)
+	return ok(renderTag(t))
+}
+
+func (c *call) tagOfPath() (*tag, *refusal) {
+	if t, ok := c.tags.get(c.vars["name"]); ok {
+		return t, nil
+	}
+	return nil, notFound("Tag")
+}
+
+func readTag(c *call) (*answer, *refusal) {
+	t, refused := c.tagOfPath()
+	if refused != nil {
+		return nil, refused
+	}
+	return ok(renderTag(t))
+}
+
+func updateTag(c *call) (*answer, *refusal) {
+	t, refused := c.tagOfPath()
+	if refused != nil {
+		return nil, refused
+	}
+	edit(c.tx, t)
+	for field, target := range map[string]*string{"comment": &t.comment, "definition": &t.definition, "kernel_opts": &t.kernelOpts} {
+		if c.form.has(field) {
+			*target = c.form.get(field)
+		}
+	}
+	return ok(renderTag(t))
+}
+
+// deleteTag also takes the tag off the machines.
+func deleteTag(c *call) (*answer, *refusal) {
+	t, refused := c.tagOfPath()
+	if refused != nil {
+		return nil, refused
+	}
+	for _, m := range c.machines.all() {
+		c.untag(m, t.name)
+	}
+	remove(c.tx, c.tags, t.name)
+	return deleted()
+}
+
+func (t *tx) untag(m *machine, name string) {
+	if !contains(m.tags, name) {
+		return
+	}
+	var kept []string
+	for _, other := range m.tags {
+		if other != name {
+			kept = append(kept, other)
+		}
+	}
+	edit(t, m).tags = kept
+}
+
+func taggedMachines(c *call) (*answer, *refusal) {
+	t, refused := c.tagOfPath()
+	if refused != nil {
+		return nil, refused
+	}
+	out := []*machineJSON{}
+	for _, m := range c.machines.all() {
+		if contains(m.tags, t.name) && mayAccess(c.user, m, viewers) {
+			out = append(out, c.render(m))
+		}
+	}
+	return ok(out)
+}
+
+// updateTagNodes adds the tag to machines and removes it from others. It
+// counts all machines that were named, also those that had or lacked the tag.
+func updateTagNodes(c *call) (*answer, *refusal) {
+	t, refused := c.tagOfPath()
+	if refused != nil {
+		return nil, refused
+	}
+	if !c.user.admin {
+		return nil, forbidden()
+	}
+	if c.form.has("definition") && c.form.get("definition") != t.definition {
+		return nil, conflict("Definition supplied " + pyRepr(c.form.get("definition")) + " doesn't match current definition " + pyRepr(t.definition))
+	}
+	added, removed := 0, 0
+	for _, id := range c.form.all("add") {
+		if m, ok := c.machines.get(id); ok {
+			added++
+			if !contains(m.tags, t.name) {
+				edit(c.tx, m).tags = append(append([]string(nil), m.tags...), t.name)
+			}
+		}
+	}
+	for _, id := range c.form.all("remove") {
+		if m, ok := c.machines.get(id); ok {
+			removed++
+			c.untag(m, t.name)
+		}
+	}
+	return ok(struct {
+		Added   int `json:"added"`
+		Removed int `json:"removed"`
+	}{added, removed})
+}
