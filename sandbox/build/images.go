@@ -139,7 +139,7 @@ func (l layers) newImage(image string) (v1.Image, error) {
 	case "etcd", "kube-apiserver", "kube-controller-manager", "kube-scheduler":
 		return assemble("/usr/local/bin/"+program, "", l.kubernetes)
 	case "kube-proxy", "pod-routes":
-		return assemble("/usr/local/bin/"+program, "", l.netfilter, l.kubernetes)
+		return assemble("/usr/local/bin/"+program, "", l.kubernetes, l.netfilter)
 	case "coredns":
 		return assemble("/coredns", "", l.coredns)
 	case "pause":

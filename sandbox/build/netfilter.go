@@ -9,6 +9,7 @@ import (
 	"path"
 	"path/filepath"
 	"strings"
+	"syscall"
 )
 
 // netfilterFiles picks out of a Debian root file system what a container needs to run iptables, nft and conntrack:
@@ -65,12 +66,9 @@ func (c *collector) add(name string) error {
 		return nil
 	}
 	c.seen[name] = true
-	source, err := filepath.EvalSymlinks(filepath.Join(c.root, name))
+	source, err := resolveIn(c.root, name)
 	if err != nil {
 		return err
-	}
-	if !strings.HasPrefix(source, c.root+"/") {
-		return fmt.Errorf("%s leads out of the root file system", name)
 	}
 	c.files = append(c.files, layerFile{path: name, source: source})
 	binary, err := elf.Open(source)
@@ -118,4 +116,31 @@ func (c *collector) addLoader(binary *elf.File) error {
 		return c.add(strings.TrimLeft(strings.TrimRight(string(raw), "\x00"), "/"))
 	}
 	return nil
+}
+
+// resolveIn follows symbolic links as a program does whose root folder is root, and returns the path outside.
+func resolveIn(root, name string) (string, error) {
+	const mostLinks = 40
+	rest, resolved := strings.Split(path.Clean("/" + name)[1:], "/"), "/"
+	for links := 0; len(rest) > 0; {
+		next := path.Join(resolved, rest[0])
+		rest = rest[1:]
+		target, err := os.Readlink(filepath.Join(root, next))
+		if errors.Is(err, syscall.EINVAL) {
+			resolved = next
+			continue
+		}
+		if err != nil {
+			return "", err
+		}
+		if links++; links > mostLinks {
+			return "", fmt.Errorf("%s: too many symbolic links", name)
+		}
+		if !path.IsAbs(target) {
+			target = path.Join(resolved, target)
+		}
+		rest = append(strings.Split(path.Clean(target)[1:], "/"), rest...)
+		resolved = "/"
+	}
+	return filepath.Join(root, resolved), nil
 }
