@@ -1,0 +1,133 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"time"
+
+	"github.com/capmaas/cluster-api-provider-maas/maas/simulator"
+	"github.com/spf13/cobra"
+	"sigs.k8s.io/yaml"
+)
+
+// options are the command's flags.
+type options struct {
+	listen    string
+	config    string
+	machines  int
+	cores     int
+	memoryMiB int
+	apiKey    string
+	install   time.Duration
+	boot      time.Duration
+	powerOff  time.Duration
+	version   string
+}
+
+func newCommand(out io.Writer) *cobra.Command {
+	var o options
+	var dnsAddr, forwarder, publicURL string
+	cmd := &cobra.Command{
+		Use:   "maas-simulator",
+		Short: "Serve a simulated MAAS region: REST API, metadata service and DNS",
+		Example: "  maas-simulator --machines 8\n" +
+			"  maas-simulator --config region.yaml --listen 10.20.0.2:5240 --dns 10.20.0.2:53",
+		Args: cobra.NoArgs, SilenceUsage: true, SilenceErrors: true,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			cfg, err := o.build(cmd.Flags().Changed)
+			if err != nil {
+				return err
+			}
+			for flag, target := range map[string]*string{"dns": &cfg.DNSAddr, "dns-forwarder": &cfg.DNSForwarder, "public-url": &cfg.PublicURL} {
+				if cmd.Flags().Changed(flag) {
+					*target, _ = cmd.Flags().GetString(flag)
+				}
+			}
+			return serve(cmd.Context(), cfg, o.listen, out)
+		},
+	}
+	flags := cmd.Flags()
+	flags.StringVar(&o.listen, "listen", "127.0.0.1:5240", "address of the API and the metadata service")
+	flags.StringVar(&o.config, "config", "", "YAML file that describes the region")
+	flags.IntVar(&o.machines, "machines", 0, "add this many machines of one kind, named machine-1, machine-2, …")
+	flags.IntVar(&o.cores, "cores", 4, "cores of the machines that --machines adds")
+	flags.IntVar(&o.memoryMiB, "memory", 8192, "memory of the machines that --machines adds, in MiB")
+	flags.StringVar(&o.apiKey, "api-key", simulator.DefaultAPIKey, "API key of the admin, when the configuration has no users")
+	flags.DurationVar(&o.install, "install-time", 20*time.Second, "how long an installation takes")
+	flags.DurationVar(&o.boot, "boot-time", 5*time.Second, "how long the installed system boots until it asks for its user data")
+	flags.DurationVar(&o.powerOff, "power-off-time", 2*time.Second, "how long it takes to switch a machine off")
+	flags.StringVar(&o.version, "maas-version", "3.7.3", "MAAS version to imitate")
+	flags.StringVar(&dnsAddr, "dns", "", "address of the DNS server; none when empty")
+	flags.StringVar(&forwarder, "dns-forwarder", "", "DNS server for other names; they are refused when empty")
+	flags.StringVar(&publicURL, "public-url", "", "URL at which machines reach the region (http://host:port/MAAS)")
+	return cmd
+}
+
+// build makes the region's configuration of file and flags; flags that were
+// given win over the file.
+func (o options) build(given func(string) bool) (simulator.Config, error) {
+	var cfg simulator.Config
+	if o.config != "" {
+		content, err := os.ReadFile(o.config)
+		if err != nil {
+			return cfg, fmt.Errorf("read the configuration: %w", err)
+		}
+		if err := yaml.UnmarshalStrict(content, &cfg); err != nil {
+			return cfg, fmt.Errorf("%s: %w", o.config, err)
+		}
+	}
+	for flag, field := range map[string]struct {
+		target *time.Duration
+		value  time.Duration
+	}{
+		"install-time":   {&cfg.Durations.Install, o.install},
+		"boot-time":      {&cfg.Durations.Boot, o.boot},
+		"power-off-time": {&cfg.Durations.PowerOff, o.powerOff},
+	} {
+		if given(flag) || o.config == "" {
+			*field.target = field.value
+		}
+	}
+	if given("maas-version") || cfg.Version == "" {
+		cfg.Version = o.version
+	}
+	if len(cfg.Users) == 0 {
+		cfg.Users = []simulator.User{{Name: "admin", APIKey: o.apiKey, Admin: true}}
+	}
+	if o.machines < 0 {
+		return cfg, errors.New("--machines must not be negative")
+	}
+	for i := range o.machines {
+		cfg.Machines = append(cfg.Machines, simulator.Machine{Hostname: fmt.Sprintf("machine-%d", i+1), Cores: o.cores, MemoryMiB: o.memoryMiB})
+	}
+	return cfg, nil
+}
+
+// serve runs the region until ctx ends.
+func serve(ctx context.Context, cfg simulator.Config, listen string, out io.Writer) error {
+	region, err := simulator.New(cfg)
+	if err != nil {
+		return err
+	}
+	server, err := region.Start(ctx, listen)
+	if err != nil {
+		return err
+	}
+	fmt.Fprintf(out, "MAAS %s, simulated, with %d machines\n", cfg.Version, len(cfg.Machines))
+	fmt.Fprintf(out, "  URL      %s\n", server.URL)
+	for _, u := range cfg.Users {
+		role := "user"
+		if u.Admin {
+			role = "admin"
+		}
+		fmt.Fprintf(out, "  API key  %s (%s, %s)\n", u.APIKey, u.Name, role)
+	}
+	if server.DNSAddr != "" {
+		fmt.Fprintf(out, "  DNS      %s\n", server.DNSAddr)
+	}
+	<-ctx.Done()
+	return server.Close()
+}
