@@ -1,0 +1,161 @@
+// Package maascluster reconciles MaasClusters: it publishes the control plane's endpoint and says how the cluster's
+// infrastructure is.
+package maascluster
+
+import (
+	"context"
+	"fmt"
+	"math/rand/v2"
+	"time"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/client-go/tools/events"
+	"k8s.io/klog/v2"
+	clusterv1 "sigs.k8s.io/cluster-api/api/core/v1beta2"
+	"sigs.k8s.io/cluster-api/controllers/clustercache"
+	"sigs.k8s.io/cluster-api/util/annotations"
+	capicontroller "sigs.k8s.io/cluster-api/util/controller"
+	"sigs.k8s.io/cluster-api/util/finalizers"
+	"sigs.k8s.io/cluster-api/util/patch"
+	"sigs.k8s.io/cluster-api/util/paused"
+	"sigs.k8s.io/cluster-api/util/predicates"
+	ctrl "sigs.k8s.io/controller-runtime"
+	"sigs.k8s.io/controller-runtime/pkg/builder"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/controller"
+	"sigs.k8s.io/controller-runtime/pkg/controller/controllerutil"
+	"sigs.k8s.io/controller-runtime/pkg/handler"
+	"sigs.k8s.io/controller-runtime/pkg/log"
+	"sigs.k8s.io/controller-runtime/pkg/predicate"
+
+	infrav1 "github.com/capmaas/cluster-api-provider-maas/api/v1beta1"
+	"github.com/capmaas/cluster-api-provider-maas/internal/endpoint"
+	"github.com/capmaas/cluster-api-provider-maas/internal/identity"
+)
+
+// +kubebuilder:rbac:groups=infrastructure.cluster.x-k8s.io,resources=maasclusters,verbs=get;list;watch;patch;update
+// +kubebuilder:rbac:groups=infrastructure.cluster.x-k8s.io,resources=maasclusters/status,verbs=get;patch;update
+// +kubebuilder:rbac:groups=infrastructure.cluster.x-k8s.io,resources=maasclusters/finalizers,verbs=update
+// +kubebuilder:rbac:groups=infrastructure.cluster.x-k8s.io,resources=maasmachines,verbs=get;list;watch
+// +kubebuilder:rbac:groups=cluster.x-k8s.io,resources=clusters,verbs=get;list;watch
+// +kubebuilder:rbac:groups="",resources=secrets,verbs=get;list;watch
+// +kubebuilder:rbac:groups="",resources=events,verbs=create;patch
+// +kubebuilder:rbac:groups=events.k8s.io,resources=events,verbs=create;patch;update
+
+// Reconciler reconciles MaasClusters.
+type Reconciler struct {
+	Client       client.Client
+	Endpoint     *endpoint.Publisher
+	Identity     *identity.Identity
+	ClusterCache clustercache.ClusterCache
+	Recorder     events.EventRecorder
+	// WatchFilter limits what is reconciled to objects with this value of Cluster API's watch-filter label; "" does not.
+	WatchFilter string
+}
+
+// SetupWithManager starts the controller with the manager.
+func (r *Reconciler) SetupWithManager(ctx context.Context, mgr ctrl.Manager, options controller.Options) error {
+	logger := mgr.GetLogger().WithName("maascluster")
+	scheme := mgr.GetScheme()
+	kind := infrav1.GroupVersion.WithKind("MaasCluster")
+	ofCluster := clusterToMaasCluster(kind.GroupKind())
+	_, err := capicontroller.NewControllerManagedBy(mgr, logger).
+		For(&infrav1.MaasCluster{}, builder.WithPredicates(
+			predicates.ResourceHasFilterLabel(scheme, logger, r.WatchFilter),
+			predicates.ResourceIsNotExternallyManaged(scheme, logger),
+		)).
+		Watches(&clusterv1.Cluster{}, handler.EnqueueRequestsFromMapFunc(ofCluster),
+			predicate.Or(predicate.GenerationChangedPredicate{}, predicate.AnnotationChangedPredicate{}, controlPlaneInitialized())).
+		Watches(&infrav1.MaasMachine{}, handler.EnqueueRequestsFromMapFunc(r.machineToMaasCluster), machineMoved()).
+		WatchesRawSource(r.ClusterCache.GetClusterSource("maascluster", ofCluster)).
+		WithOptions(options).
+		Build(ctx, r)
+	if err != nil {
+		return fmt.Errorf("set up the MaasCluster controller: %w", err)
+	}
+	return nil
+}
+
+// Reconcile brings one MaasCluster nearer to its spec.
+func (r *Reconciler) Reconcile(ctx context.Context, request ctrl.Request) (ctrl.Result, error) {
+	object := &infrav1.MaasCluster{}
+	if err := r.Client.Get(ctx, request.NamespacedName, object); err != nil {
+		return ctrl.Result{}, client.IgnoreNotFound(err)
+	}
+	if annotations.IsExternallyManaged(object) {
+		return ctrl.Result{}, nil
+	}
+	cluster, err := r.ownerCluster(ctx, object)
+	if err != nil {
+		return ctrl.Result{}, err
+	}
+	if cluster != nil {
+		ctx = log.IntoContext(ctx, log.FromContext(ctx).WithValues("Cluster", klog.KObj(cluster)))
+	}
+	if added, err := finalizers.EnsureFinalizer(ctx, r.Client, object, infrav1.ClusterFinalizer); err != nil || added {
+		return ctrl.Result{}, err
+	}
+	// EnsurePausedCondition patches the whole list, which must pass the API server's checks first.
+	keepKnownConditions(object)
+	if isPaused, requeue, err := paused.EnsurePausedCondition(ctx, r.Client, cluster, object); err != nil || isPaused || requeue {
+		return ctrl.Result{}, err
+	}
+	return r.reconcile(ctx, object, cluster)
+}
+
+// reconcile looks, decides, acts and tells.
+func (r *Reconciler) reconcile(ctx context.Context, object *infrav1.MaasCluster, cluster *clusterv1.Cluster) (ctrl.Result, error) {
+	seen, err := r.observe(ctx, object, cluster)
+	if err != nil {
+		return ctrl.Result{}, err
+	}
+	step := plan(seen)
+	// What cannot be found out again is written down before anything is done with it.
+	if choice, ok := step.(writeChoice); ok {
+		return r.writeDown(ctx, object, choice, seen.name)
+	}
+	helper, err := patch.NewHelper(object, r.Client)
+	if err != nil {
+		return ctrl.Result{}, fmt.Errorf("prepare the patch: %w", err)
+	}
+	before := object.DeepCopy()
+	done := r.act(ctx, object, step, seen)
+	setStatus(object, seen, done)
+	r.tell(object, before, done)
+	if done.released {
+		controllerutil.RemoveFinalizer(object, infrav1.ClusterFinalizer)
+	}
+	err = helper.Patch(ctx, object, patch.WithOwnedConditions{Conditions: ownedConditions})
+	if done.released && apierrors.IsNotFound(err) {
+		err = nil // it went with its finalizer, before the status was written
+	}
+	if err != nil {
+		return ctrl.Result{}, fmt.Errorf("write the MaasCluster: %w", err)
+	}
+	if done.err != nil {
+		log.FromContext(ctx).Info("The endpoint is not as it should be", "reason", done.err.Error())
+	}
+	return ctrl.Result{RequeueAfter: jitter(nextLook(seen, done))}, nil
+}
+
+// nextLook says when to look again without being told to.
+func nextLook(seen facts, done outcome) time.Duration {
+	switch {
+	case done.released:
+		return 0
+	case done.err != nil || seen.maasErr != nil:
+		return 15 * time.Second
+	case done.waits:
+		// What is waited for raises a reconcile; this is for what was missed.
+		return 30 * time.Second
+	}
+	return time.Minute
+}
+
+// jitter spreads many clusters over time.
+func jitter(d time.Duration) time.Duration {
+	if d == 0 {
+		return 0
+	}
+	return d - d/10 + rand.N(d/5)
+}

@@ -1,0 +1,233 @@
+package maascluster
+
+import (
+	"errors"
+	"net/netip"
+	"slices"
+	"strings"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	clusterv1 "sigs.k8s.io/cluster-api/api/core/v1beta2"
+	"sigs.k8s.io/cluster-api/util/conditions"
+
+	infrav1 "github.com/capmaas/cluster-api-provider-maas/api/v1beta1"
+	"github.com/capmaas/cluster-api-provider-maas/internal/endpoint"
+	"github.com/capmaas/cluster-api-provider-maas/maas"
+)
+
+// ownedConditions are those that this controller writes.
+var ownedConditions = []string{
+	infrav1.ClusterReadyCondition,
+	infrav1.ClusterEndpointReadyCondition,
+	infrav1.ClusterAPIServerAvailableCondition,
+	infrav1.MAASAvailableCondition,
+	infrav1.ClusterDeletingCondition,
+	clusterv1.PausedCondition,
+}
+
+// maxMessage keeps messages short enough to be read in a table.
+const maxMessage = 400
+
+// keepKnownConditions drops conditions that an earlier provider stored and nobody writes any more.
+func keepKnownConditions(object *infrav1.MaasCluster) {
+	object.Status.Conditions = slices.DeleteFunc(object.Status.Conditions, func(condition metav1.Condition) bool {
+		return !slices.Contains(ownedConditions, condition.Type)
+	})
+}
+
+// setStatus writes what users see.
+func setStatus(object *infrav1.MaasCluster, seen facts, done outcome) {
+	keepKnownConditions(object)
+	setAvailability(object, seen, done)
+	setAPIServer(object, seen)
+	if seen.deleting {
+		setDeleting(object, done)
+	} else {
+		setDeletingNot(object)
+		setEndpoint(object, seen, done)
+		setInfrastructure(object, seen, done)
+	}
+	setReady(object)
+}
+
+// setInfrastructure writes what Cluster API reads.
+func setInfrastructure(object *infrav1.MaasCluster, seen facts, done outcome) {
+	object.Status.FailureDomains = failureDomains(seen.zones)
+	switch done.step.(type) {
+	case publish:
+		object.Status.Network.DNSName = seen.host
+	case useExternal:
+		object.Status.Network.DNSName = ""
+		if _, err := netip.ParseAddr(seen.host); err != nil {
+			object.Status.Network.DNSName = seen.host
+		}
+	default:
+		return
+	}
+	if done.err == nil {
+		provisioned := true
+		object.Status.Initialization.Provisioned = &provisioned
+	}
+}
+
+// failureDomains publishes the zones that the spec lists, and none unasked: control planes are spread over all that they see.
+func failureDomains(zones []string) infrav1.FailureDomains {
+	var domains infrav1.FailureDomains
+	for _, zone := range zones {
+		controlPlane := true
+		domains = append(domains, clusterv1.FailureDomain{Name: zone, ControlPlane: &controlPlane})
+	}
+	return domains
+}
+
+// setEndpoint says whether the control plane's address is published.
+func setEndpoint(object *infrav1.MaasCluster, seen facts, done outcome) {
+	set := func(status metav1.ConditionStatus, reason, message string) {
+		setCondition(object, infrav1.ClusterEndpointReadyCondition, status, reason, message)
+	}
+	switch {
+	case done.err != nil:
+		// That MAAS does not answer says nothing of a record that was seen before.
+		if isAway(done.err) && seen.provisioned && conditions.Has(object, infrav1.ClusterEndpointReadyCondition) {
+			return
+		}
+		set(metav1.ConditionFalse, endpointReason(done.err), done.err.Error())
+	case isStep[waitForOwner](done.step):
+		set(metav1.ConditionFalse, infrav1.WaitingForEndpointReason, "Waiting for the Cluster controller to set the owner reference")
+	case isStep[waitForHost](done.step):
+		set(metav1.ConditionFalse, infrav1.WaitingForEndpointReason,
+			"Waiting for an address in spec.controlPlaneEndpoint of the MaasCluster or the Cluster")
+	default:
+		set(metav1.ConditionTrue, infrav1.EndpointReadyReason, "")
+	}
+}
+
+// endpointReason names an error of the endpoint.
+func endpointReason(err error) string {
+	var notOurs *endpoint.NotOursError
+	var noDomain *endpoint.DomainNotFoundError
+	var notServed *endpoint.DomainNotAuthoritativeError
+	switch {
+	case errors.As(err, &notOurs):
+		return infrav1.EndpointNotOursReason
+	case errors.As(err, &noDomain):
+		return infrav1.DomainNotFoundReason
+	case errors.As(err, &notServed):
+		return infrav1.DomainNotAuthoritativeReason
+	}
+	return infrav1.EndpointFailedReason
+}
+
+// isAway says that MAAS could not be asked, as opposed to: it said no.
+func isAway(err error) bool {
+	switch maas.KindOf(err) {
+	case maas.KindUnavailable, maas.KindOutcomeUnknown, maas.KindNotMAAS, maas.KindUnauthorized:
+		return true
+	}
+	return false
+}
+
+// setAvailability says whether MAAS answers us. It is not part of Ready.
+func setAvailability(object *infrav1.MaasCluster, seen facts, done outcome) {
+	set := func(status metav1.ConditionStatus, reason, message string) {
+		setCondition(object, infrav1.MAASAvailableCondition, status, reason, message)
+	}
+	err := seen.maasErr
+	if err == nil && done.err != nil && (isAway(done.err) || errors.Is(done.err, maas.ErrForbidden)) {
+		err = done.err
+	}
+	managesDNS := seen.kind == infrav1.EndpointMaasDNS
+	switch {
+	case errors.Is(err, maas.ErrNotMAAS):
+		set(metav1.ConditionFalse, infrav1.NotMAASReason, err.Error())
+	case errors.Is(err, maas.ErrUnauthorized), errors.Is(err, maas.ErrForbidden):
+		set(metav1.ConditionFalse, infrav1.MAASKeyRefusedReason, err.Error())
+	case err != nil:
+		set(metav1.ConditionFalse, infrav1.MAASUnreachableReason, err.Error())
+	case managesDNS && !seen.superuser:
+		set(metav1.ConditionFalse, infrav1.MAASKeyRefusedReason,
+			"The API key belongs to a user who is no administrator of MAAS, so DNS records cannot be written")
+	default:
+		set(metav1.ConditionTrue, infrav1.MAASAvailableReason, "")
+	}
+}
+
+// setAPIServer says whether the workload API server answers Cluster API. It is not part of Ready.
+func setAPIServer(object *infrav1.MaasCluster, seen facts) {
+	set := func(status metav1.ConditionStatus, reason, message string) {
+		setCondition(object, infrav1.ClusterAPIServerAvailableCondition, status, reason, message)
+	}
+	switch {
+	case seen.apiConnected:
+		set(metav1.ConditionTrue, infrav1.APIServerAvailableReason, "")
+	case seen.initialized:
+		set(metav1.ConditionFalse, infrav1.APIServerNotReadyReason, "The workload API server does not answer")
+	default:
+		set(metav1.ConditionFalse, infrav1.APIServerNotReadyReason, "The control plane is not initialized yet")
+	}
+}
+
+// setDeleting says how far the removal is.
+func setDeleting(object *infrav1.MaasCluster, done outcome) {
+	set := func(reason, message string) {
+		setCondition(object, infrav1.ClusterDeletingCondition, metav1.ConditionTrue, reason, message)
+	}
+	switch s := done.step.(type) {
+	case waitForMachines:
+		set(infrav1.WaitingForMachinesReason, "Waiting for MaasMachines to be deleted: "+some(s.names))
+	case removeRecord:
+		message := "Removing the DNS record"
+		if done.err != nil {
+			message += ": " + done.err.Error()
+		}
+		set(infrav1.RemovingDNSReason, message)
+	}
+	if done.released {
+		set(clusterv1.DeletionCompletedReason, "")
+	}
+}
+
+func setDeletingNot(object *infrav1.MaasCluster) {
+	setCondition(object, infrav1.ClusterDeletingCondition, metav1.ConditionFalse, infrav1.NotDeletingReason, "")
+}
+
+// setReady summarises what belongs to the infrastructure: the endpoint, and whether the object is being deleted.
+func setReady(object *infrav1.MaasCluster) {
+	// A cluster that runs with a record of an earlier provider is as ready as it was: Cluster API stops the health checks of
+	// a cluster whose infrastructure is not ready.
+	published := conditions.Get(object, infrav1.ClusterEndpointReadyCondition)
+	provisioned := object.Status.Initialization.Provisioned
+	if object.DeletionTimestamp.IsZero() && published != nil && published.Reason == infrav1.EndpointNotOursReason &&
+		provisioned != nil && *provisioned {
+		setCondition(object, infrav1.ClusterReadyCondition, metav1.ConditionTrue, clusterv1.ReadyReason, published.Message)
+		return
+	}
+	err := conditions.SetSummaryCondition(object, object, infrav1.ClusterReadyCondition,
+		conditions.ForConditionTypes{infrav1.ClusterEndpointReadyCondition, infrav1.ClusterDeletingCondition},
+		conditions.NegativePolarityConditionTypes{infrav1.ClusterDeletingCondition},
+	)
+	if err != nil {
+		setCondition(object, infrav1.ClusterReadyCondition, metav1.ConditionUnknown, clusterv1.ReadyUnknownReason, err.Error())
+	}
+}
+
+func setCondition(object *infrav1.MaasCluster, kind string, status metav1.ConditionStatus, reason, message string) {
+	if len(message) > maxMessage {
+		message = message[:maxMessage] + " …"
+	}
+	conditions.Set(object, metav1.Condition{Type: kind, Status: status, Reason: reason, Message: message})
+}
+
+func isStep[S step](s step) bool {
+	_, ok := s.(S)
+	return ok
+}
+
+// some names a few, so that a message stays one short line.
+func some(names []string) string {
+	const few = 3
+	if len(names) <= few {
+		return strings.Join(names, ", ")
+	}
+	return strings.Join(names[:few], ", ") + " and others"
+}

@@ -1,0 +1,73 @@
+package maascluster
+
+import (
+	"strings"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"sigs.k8s.io/cluster-api/util/conditions"
+
+	infrav1 "github.com/capmaas/cluster-api-provider-maas/api/v1beta1"
+	"github.com/capmaas/cluster-api-provider-maas/internal/telemetry"
+)
+
+// tell records as events what became different.
+func (r *Reconciler) tell(object, before *infrav1.MaasCluster, done outcome) {
+	event := func(kind, reason, action, note string, args ...any) {
+		r.Recorder.Eventf(object, nil, kind, reason, action, note, args...)
+	}
+	if done.state.Created {
+		event(corev1.EventTypeNormal, telemetry.EndpointPublished, telemetry.ActionPublishEndpoint,
+			"Made the DNS record %s in MAAS", object.Spec.ControlPlaneEndpoint.Host)
+	}
+	if removed := done.state.Removed; len(removed) > 0 {
+		event(corev1.EventTypeWarning, telemetry.EndpointRepaired, telemetry.ActionPublishEndpoint,
+			"Took addresses of no machine of this cluster out of the DNS record: %s", strings.Join(removed, ", "))
+	}
+	if done.removed && done.released {
+		event(corev1.EventTypeNormal, telemetry.EndpointRemoved, telemetry.ActionRemoveEndpoint,
+			"Removed the DNS record %s from MAAS", object.Spec.ControlPlaneEndpoint.Host)
+	}
+	for _, change := range changes {
+		was, is := conditions.Get(before, change.condition), conditions.Get(object, change.condition)
+		if is == nil || is.Status != change.to || was != nil && was.Status == is.Status && was.Reason == is.Reason {
+			continue
+		}
+		if was == nil && change.onlyAfter {
+			continue
+		}
+		if change.to == metav1.ConditionFalse && waits(is.Reason) {
+			continue
+		}
+		kind := corev1.EventTypeNormal
+		if change.to == metav1.ConditionFalse {
+			kind = corev1.EventTypeWarning
+		}
+		event(kind, change.reason, change.action, "%s", noteOf(*is, change.note))
+	}
+}
+
+// changes are the turns of conditions that are worth an event.
+var changes = []struct {
+	condition      string
+	to             metav1.ConditionStatus
+	reason, action string
+	note           string // where the condition has no message
+	onlyAfter      bool   // not when the condition is first set
+}{
+	{infrav1.MAASAvailableCondition, metav1.ConditionFalse, telemetry.MAASUnavailable, telemetry.ActionObserve, "MAAS is not available", false},
+	{infrav1.MAASAvailableCondition, metav1.ConditionTrue, telemetry.MAASAvailable, telemetry.ActionObserve, "MAAS answers again", true},
+	{infrav1.ClusterEndpointReadyCondition, metav1.ConditionFalse, telemetry.EndpointFailed, telemetry.ActionPublishEndpoint, "The endpoint is not published", false},
+	{infrav1.ClusterAPIServerAvailableCondition, metav1.ConditionTrue, telemetry.APIServerReached, telemetry.ActionObserve, "The workload API server answers", false},
+	{infrav1.ClusterAPIServerAvailableCondition, metav1.ConditionFalse, telemetry.APIServerLost, telemetry.ActionObserve, "The workload API server does not answer", true},
+}
+
+// waits tells the reasons that are no trouble.
+func waits(reason string) bool { return reason == infrav1.WaitingForEndpointReason }
+
+func noteOf(condition metav1.Condition, otherwise string) string {
+	if condition.Message != "" {
+		return condition.Message
+	}
+	return otherwise
+}

@@ -1,0 +1,74 @@
+package maascluster
+
+import (
+	"context"
+	"slices"
+
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	clusterv1 "sigs.k8s.io/cluster-api/api/core/v1beta2"
+	"sigs.k8s.io/cluster-api/util/conditions"
+	ctrl "sigs.k8s.io/controller-runtime"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/event"
+	"sigs.k8s.io/controller-runtime/pkg/log"
+	"sigs.k8s.io/controller-runtime/pkg/predicate"
+
+	infrav1 "github.com/capmaas/cluster-api-provider-maas/api/v1beta1"
+)
+
+// clusterToMaasCluster names the MaasCluster of a Cluster, if its infrastructure is one.
+func clusterToMaasCluster(kind schema.GroupKind) func(context.Context, client.Object) []ctrl.Request {
+	return func(_ context.Context, object client.Object) []ctrl.Request {
+		cluster, ok := object.(*clusterv1.Cluster)
+		if !ok || !cluster.Spec.InfrastructureRef.IsDefined() || cluster.Spec.InfrastructureRef.GroupKind() != kind {
+			return nil
+		}
+		return []ctrl.Request{{NamespacedName: client.ObjectKey{
+			Namespace: cluster.Namespace, Name: cluster.Spec.InfrastructureRef.Name,
+		}}}
+	}
+}
+
+// machineToMaasCluster names the MaasClusters of a machine's cluster. It asks the MaasClusters and not the Cluster, which may be
+// gone while the last machines go.
+func (r *Reconciler) machineToMaasCluster(ctx context.Context, object client.Object) []ctrl.Request {
+	name := object.GetLabels()[clusterv1.ClusterNameLabel]
+	if name == "" {
+		return nil
+	}
+	list := &infrav1.MaasClusterList{}
+	if err := r.Client.List(ctx, list, client.InNamespace(object.GetNamespace())); err != nil {
+		log.FromContext(ctx).Error(err, "Cannot list MaasClusters")
+		return nil
+	}
+	var requests []ctrl.Request
+	for i := range list.Items {
+		if clusterName(&list.Items[i]) == name {
+			requests = append(requests, ctrl.Request{NamespacedName: client.ObjectKeyFromObject(&list.Items[i])})
+		}
+	}
+	return requests
+}
+
+// machineMoved passes what of a machine matters to its cluster: that it comes or goes, and which addresses it has.
+func machineMoved() predicate.Predicate {
+	return predicate.Funcs{UpdateFunc: func(e event.UpdateEvent) bool {
+		before, ok := e.ObjectOld.(*infrav1.MaasMachine)
+		after, alsoOK := e.ObjectNew.(*infrav1.MaasMachine)
+		return ok && alsoOK && (before.Spec.SystemID != after.Spec.SystemID ||
+			before.DeletionTimestamp.IsZero() != after.DeletionTimestamp.IsZero() ||
+			isLost(before) != isLost(after) ||
+			!slices.Equal(before.Status.Addresses, after.Status.Addresses))
+	}}
+}
+
+// controlPlaneInitialized passes the moment in which a control plane first answers.
+func controlPlaneInitialized() predicate.Predicate {
+	initialized := func(object client.Object) bool {
+		cluster, ok := object.(*clusterv1.Cluster)
+		return ok && conditions.IsTrue(cluster, clusterv1.ClusterControlPlaneInitializedCondition)
+	}
+	return predicate.Funcs{UpdateFunc: func(e event.UpdateEvent) bool {
+		return initialized(e.ObjectOld) != initialized(e.ObjectNew)
+	}}
+}

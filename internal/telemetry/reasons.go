@@ -1,0 +1,77 @@
+// Package telemetry holds the names of metrics and events, in one place.
+package telemetry
+
+// Reasons of events: what happened, in the past tense where something was done. They are an interface: people filter by them.
+const (
+	// EndpointChosen: the name of the control plane's DNS record was chosen and written down.
+	EndpointChosen = "EndpointChosen"
+	// EndpointPublished: the DNS record was made, for the first time or again.
+	EndpointPublished = "EndpointPublished"
+	// EndpointRepaired: addresses that belong to no machine of the cluster were taken out of the record.
+	EndpointRepaired = "EndpointRepaired"
+	// EndpointFailed: the endpoint cannot be published; the note says why.
+	EndpointFailed = "EndpointFailed"
+	// EndpointRemoved: the DNS record was removed with its cluster.
+	EndpointRemoved = "EndpointRemoved"
+	// MAASUnavailable: MAAS does not answer, or refuses our key.
+	MAASUnavailable = "MAASUnavailable"
+	// MAASAvailable: MAAS answers again.
+	MAASAvailable = "MAASAvailable"
+	// APIServerReached: the workload API server began to answer.
+	APIServerReached = "APIServerReached"
+	// APIServerLost: the workload API server stopped answering.
+	APIServerLost = "APIServerLost"
+
+	// MachineAllocated: a machine was claimed in MAAS.
+	MachineAllocated = "MachineAllocated"
+	// MachineAdopted: a machine that a lost answer had claimed was found by its claim.
+	MachineAdopted = "MachineAdopted"
+	// NoMachineAvailable: no machine fits.
+	NoMachineAvailable = "NoMachineAvailable"
+	// DeployStarted: MAAS was told to install the image.
+	DeployStarted = "DeployStarted"
+	// Deployed: the image runs.
+	Deployed = "Deployed"
+	// DeployFailed: the deployment failed on the machine.
+	DeployFailed = "DeployFailed"
+	// MachineLost: the machine is gone from MAAS, or is not ours any more, or left Deployed.
+	MachineLost = "MachineLost"
+	// PoweredOn: the machine's power was switched on.
+	PoweredOn = "PoweredOn"
+	// DNSAttached: the machine's address joined the control plane's record.
+	DNSAttached = "DNSAttached"
+	// DNSDetached: the machine's address left the control plane's record.
+	DNSDetached = "DNSDetached"
+	// NodeLinked: the machine's Node got its provider ID.
+	NodeLinked = "NodeLinked"
+	// ReleaseStarted: MAAS was told to release the machine.
+	ReleaseStarted = "ReleaseStarted"
+	// Released: the machine is free.
+	Released = "Released"
+	// ReleaseFailed: the machine could not be released.
+	ReleaseFailed = "ReleaseFailed"
+	// Held: a MaasMachine was deleted while its Machine was not; nothing is released until that is confirmed.
+	Held = "Held"
+	// Abandoned: a person let go of a machine that could not be released.
+	Abandoned = "Abandoned"
+)
+
+// Actions of events: what was being done when it happened.
+const (
+	// ActionPublishEndpoint is all that makes a control plane reachable.
+	ActionPublishEndpoint = "PublishEndpoint"
+	// ActionRemoveEndpoint takes that away.
+	ActionRemoveEndpoint = "RemoveEndpoint"
+	// ActionObserve is looking, without changing anything.
+	ActionObserve = "Observe"
+	// ActionClaim is getting a machine.
+	ActionClaim = "Claim"
+	// ActionDeploy is installing a machine.
+	ActionDeploy = "Deploy"
+	// ActionRelease is giving a machine back.
+	ActionRelease = "Release"
+	// ActionPower is switching a machine on.
+	ActionPower = "Power"
+	// ActionLinkNode is telling a machine and its Node that they are one.
+	ActionLinkNode = "LinkNode"
+)
