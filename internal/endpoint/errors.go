@@ -14,7 +14,9 @@ func (e *NotOursError) Error() string {
 type DomainNotFoundError struct{ Domain string }
 
 // Error returns one line.
-func (e *DomainNotFoundError) Error() string { return fmt.Sprintf("MAAS has no DNS domain %s", e.Domain) }
+func (e *DomainNotFoundError) Error() string {
+	return fmt.Sprintf("MAAS has no DNS domain %s", e.Domain)
+}
 
 // DomainNotAuthoritativeError says that MAAS knows the domain but does not serve it, so that nobody could resolve a record.
 type DomainNotAuthoritativeError struct{ Domain string }

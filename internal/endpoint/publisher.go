@@ -94,25 +94,26 @@ func (p *Publisher) Read(ctx context.Context, record Record) (State, error) {
 	return State{Exists: d.found, Addresses: d.present}, nil
 }
 
-// Remove deletes the record, with its mark. One that is gone, or whose domain is, is no error, and one that is not ours stays.
-func (p *Publisher) Remove(ctx context.Context, record Record) error {
+// Remove deletes the record, with its mark, and says whether there was one. One that is gone, or whose domain is, is no error,
+// and one that is not ours stays.
+func (p *Publisher) Remove(ctx context.Context, record Record) (removed bool, err error) {
 	unlock, err := p.names.lock(ctx, record.FQDN())
 	if err != nil {
-		return err
+		return false, err
 	}
 	defer unlock()
 	found, err := p.find(ctx, record)
 	if domainGone(err) {
-		return nil
+		return false, nil
 	}
 	if err != nil {
-		return err
+		return false, err
 	}
 	d := decide(record, found, change{})
 	if !d.found {
-		return nil
+		return false, nil
 	}
-	return p.delete(ctx, record, append(d.surplus, d.id)...)
+	return true, p.delete(ctx, record, append(d.surplus, d.id)...)
 }
 
 // publish brings the record to what is wanted, marking a new one first.
