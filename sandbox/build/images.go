@@ -26,7 +26,8 @@ func (p *project) images() step {
 		title:   "container images",
 		lane:    assembling,
 		needs:   []string{kubernetesStep, baseStep, pauseStep},
-		files:   []string{p.image("cni.yaml")},
+		files:   []string{p.image("cni.yaml"), p.recipes()},
+		keep:    notTest,
 		outputs: []string{archive, p.path("machine", "images.txt")},
 		run: func(ctx context.Context, s *session) error {
 			names, err := s.allImages(ctx)

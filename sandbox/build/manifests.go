@@ -25,7 +25,8 @@ func (p *project) manifests() step {
 		title:   "manifests of Cluster API",
 		lane:    assembling,
 		needs:   []string{kubernetesStep},
-		files:   []string{p.component("kubernetes", "go.mod")},
+		files:   []string{p.component("kubernetes", "go.mod"), p.recipes()},
+		keep:    notTest,
 		outputs: outputs,
 		run: func(ctx context.Context, s *session) error {
 			source, err := s.moduleFolder(ctx, p.component("kubernetes"), module)

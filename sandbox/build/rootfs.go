@@ -129,7 +129,8 @@ func (p *project) root() step {
 		title:   "root file system of the machines",
 		lane:    assembling,
 		needs:   []string{baseStep, kubernetesStep, containerdStep, runcStep, pluginsStep, crictlStep},
-		files:   []string{p.image("root")},
+		files:   []string{p.image("root"), p.recipes()},
+		keep:    notTest,
 		outputs: []string{p.path("machine", "rootfs", "usr", "bin", "kubelet")},
 		run: func(ctx context.Context, s *session) error {
 			images, err := s.kubeadmImages(ctx)

@@ -228,3 +228,6 @@ func (p *project) node(name string) string { return p.path("node", name) }
 
 // plugin is a network plugin.
 func (p *project) plugin(name string) string { return p.path("node", "cni", name) }
+
+// recipes is the code of this package, for steps that it does itself and in seconds: a change of it runs them again.
+func (p *project) recipes() string { return filepath.Join(p.repo, "sandbox", "build") }

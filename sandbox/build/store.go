@@ -19,6 +19,8 @@ func (p *project) store() step {
 		title:   "image store of the machines",
 		lane:    assembling,
 		needs:   []string{imagesStep, containerdStep},
+		files:   []string{p.recipes()},
+		keep:    notTest,
 		outputs: []string{p.path("machine", "containerd", "io.containerd.metadata.v1.bolt", "meta.db")},
 		run:     fillStore,
 	}
