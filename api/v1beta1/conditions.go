@@ -28,7 +28,7 @@ const (
 	MachineDeletingCondition = clusterv1.DeletingCondition
 )
 
-// Reasons of MachineAllocated.
+// Reasons of MachineAllocated. While MAAS cannot be read, those of MAASAvailable stand here too.
 const (
 	// MachineAllocatedReason: a machine is claimed for this object.
 	MachineAllocatedReason = "MachineAllocated"
@@ -74,6 +74,25 @@ const (
 	MachineLockedReason = "MachineLocked"
 	// UnsupportedBootstrapFormatReason: the bootstrap data is in a format that the image's cloud-init cannot read.
 	UnsupportedBootstrapFormatReason = "UnsupportedBootstrapFormat"
+
+	// MachineGivenBackReason: before it was deployed, the machine was released or is being commissioned anew.
+	MachineGivenBackReason = "MachineGivenBack"
+	// MachineBeingReleasedReason: before it was deployed, somebody began to release the machine or to erase its disks.
+	MachineBeingReleasedReason = "MachineBeingReleased"
+	// MachineMissingReason: MAAS cannot find the hardware any more.
+	MachineMissingReason = "MachineMissing"
+	// MachineReservedReason: MAAS keeps the machine for a named user, which no claim of ours asks for.
+	MachineReservedReason = "MachineReserved"
+	// MachineRetiredReason: an operator retired the machine.
+	MachineRetiredReason = "MachineRetired"
+	// MachineBrokenReason: an operator, or MAAS, marked the machine broken.
+	MachineBrokenReason = "MachineBroken"
+	// MachineInRescueModeReason: an operator has, or had, the machine in rescue mode.
+	MachineInRescueModeReason = "MachineInRescueMode"
+	// MachineTestingReason: an operator has the machine tested.
+	MachineTestingReason = "MachineTesting"
+	// MachineFailedTestingReason: the machine failed a hardware test.
+	MachineFailedTestingReason = "MachineFailedTesting"
 )
 
 // Reasons of PoweredOn.
@@ -94,6 +113,8 @@ const (
 	DNSAttachPendingReason = "DNSAttachPending"
 	// DNSDetachPendingReason: the address has yet to leave the record.
 	DNSDetachPendingReason = "DNSDetachPending"
+	// DNSDetachedReason: the machine goes, and its address has left the record.
+	DNSDetachedReason = "DNSDetached"
 	// DNSNotManagedReason: the endpoint is the user's own.
 	DNSNotManagedReason = "DNSNotManaged"
 )

@@ -15,6 +15,11 @@ const (
 	// that the machine is found again whatever happened in between. It never changes, and it survives `clusterctl move`.
 	ClaimAnnotation = "infrastructure.cluster.x-k8s.io/maas-claim"
 
+	// ClaimAttemptAnnotation on a MaasMachine names the machine whose allocation was asked for and not yet answered, and since
+	// when: "<system ID> <RFC 3339 time>". While it stands, no other machine is asked for, so that a lost answer never
+	// leads to two. It comes and goes with Cluster API's block-move annotation.
+	ClaimAttemptAnnotation = "infrastructure.cluster.x-k8s.io/maas-claim-attempt"
+
 	// AbandonAnnotation on a MaasMachine that is being deleted lets it go although its machine could not be released. Its
 	// value is the reason, which is recorded.
 	AbandonAnnotation = "infrastructure.cluster.x-k8s.io/maas-abandon"
@@ -39,4 +44,6 @@ const (
 	MachineAnnotationCluster = "capmaas-cluster"
 	// MachineAnnotationMachine holds <namespace>.<name> of the MaasMachine.
 	MachineAnnotationMachine = "capmaas-machine"
+	// MachineAnnotationAbandoned says why a MaasMachine was let go without its machine being released.
+	MachineAnnotationAbandoned = "capmaas-abandoned"
 )

@@ -1,0 +1,246 @@
+package maasmachine
+
+import (
+	"context"
+	"crypto/rand"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	clusterctlv1 "sigs.k8s.io/cluster-api/cmd/clusterctl/api/v1alpha3"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/controller/controllerutil"
+
+	infrav1 "github.com/capmaas/cluster-api-provider-maas/api/v1beta1"
+	"github.com/capmaas/cluster-api-provider-maas/internal/endpoint"
+	"github.com/capmaas/cluster-api-provider-maas/internal/telemetry"
+	"github.com/capmaas/cluster-api-provider-maas/maas"
+)
+
+// act takes one step. The first error is what MAAS or a workload cluster answered, and is for the plan to judge; the second is
+// one of the management cluster, and ends the reconcile.
+func (r *Reconciler) act(ctx context.Context, o *observation, s step) (failure, err error) {
+	switch s := s.(type) {
+	case ensureClaim:
+		return nil, r.change(ctx, o, func(m *infrav1.MaasMachine) {
+			setAnnotation(m, infrav1.ClaimAnnotation, newToken(r.now(), rand.Text()))
+		})
+	case beginClaim:
+		return nil, r.change(ctx, o, func(m *infrav1.MaasMachine) {
+			setAnnotation(m, infrav1.ClaimAttemptAnnotation, s.systemID+" "+r.now().UTC().Format(time.RFC3339))
+			if _, blocked := m.Annotations[clusterctlv1.BlockMoveAnnotation]; !blocked {
+				setAnnotation(m, clusterctlv1.BlockMoveAnnotation, ourBlock)
+			}
+		})
+	case claim:
+		return r.claim(ctx, o, s.systemID)
+	case adopt:
+		if err := r.store(ctx, o, s.systemID); err != nil {
+			return nil, err
+		}
+		r.tell(o, normal, telemetry.MachineAdopted, telemetry.ActionClaim, "Machine %s in MAAS %s was found by its claim", s.systemID, o.maasHost)
+		return nil, nil
+	case setProviderID:
+		if err := r.change(ctx, o, func(m *infrav1.MaasMachine) { m.Spec.ProviderID = s.providerID }); err != nil {
+			return nil, err
+		}
+		r.tell(o, normal, telemetry.Deployed, telemetry.ActionDeploy, "The image runs on %s", o.nameOf(o.machine))
+		return nil, nil
+	case removeFinalizer:
+		return nil, r.letGo(ctx, o, s.because)
+	}
+	return r.actOutside(ctx, o, s), nil
+}
+
+// actOutside takes the steps that change something in MAAS or in a workload cluster, and nothing here.
+func (r *Reconciler) actOutside(ctx context.Context, o *observation, s step) error {
+	ctx, cancel := context.WithTimeout(ctx, writePatience)
+	defer cancel()
+	switch s := s.(type) {
+	case annotate:
+		_, err := r.MAAS.SetWorkloadAnnotations(ctx, s.systemID, o.annotations())
+		return err
+	case releaseExtra:
+		return r.release(ctx, o, s.systemID)
+	case release:
+		return r.release(ctx, o, s.systemID)
+	case deploy:
+		return r.deploy(ctx, o)
+	case powerOn:
+		_, err := r.MAAS.PowerOn(ctx, o.machine.SystemID, comment(o))
+		if err == nil {
+			r.tell(o, normal, telemetry.PoweredOn, telemetry.ActionPower, "Switched on %s, which was off", o.nameOf(o.machine))
+		}
+		return err
+	case joinDNS:
+		return r.join(ctx, o, s.address)
+	case leaveDNS:
+		return r.leave(ctx, o)
+	case linkNode:
+		err := r.linkNodeOf(ctx, o)
+		if err == nil {
+			r.tell(o, normal, telemetry.NodeLinked, telemetry.ActionLinkNode, "Node %s is %s", o.node.node.Name, o.nameOf(o.machine))
+		}
+		return err
+	case markAbandoned:
+		reason := o.object.Annotations[infrav1.AbandonAnnotation]
+		if strings.TrimSpace(reason) == "" {
+			reason = "no reason given"
+		}
+		_, err := r.MAAS.SetWorkloadAnnotations(ctx, s.systemID, map[string]string{infrav1.MachineAnnotationAbandoned: reason})
+		return err
+	}
+	return fmt.Errorf("no such step: %s", s.key())
+}
+
+// claim allocates one machine for the object's claim.
+func (r *Reconciler) claim(ctx context.Context, o *observation, systemID string) (failure, err error) {
+	asking, cancel := context.WithTimeout(ctx, writePatience)
+	defer cancel()
+	m, failure := r.MAAS.Allocate(asking, maas.AllocateParams{SystemID: systemID, AgentName: o.token(), Comment: comment(o)})
+	switch {
+	case failure == nil && m.SystemID == systemID:
+		if err := r.store(ctx, o, systemID); err != nil {
+			return nil, err
+		}
+		r.tell(o, normal, telemetry.MachineAllocated, telemetry.ActionClaim, "Claimed %s", o.nameOf(m))
+		return nil, nil
+	case failure == nil:
+		// Not the machine that was asked for: it is found by its claim, and judged there.
+		return nil, r.endAttempt(ctx, o)
+	case errors.Is(failure, maas.ErrConflict), errors.Is(failure, maas.ErrInvalid), errors.Is(failure, maas.ErrForbidden), errors.Is(failure, maas.ErrNotFound):
+		// MAAS said no, once and for all. If an earlier request took effect, the claim finds its machine.
+		return failure, r.endAttempt(ctx, o)
+	}
+	return failure, nil
+}
+
+// store writes down which machine is ours, and ends the attempt to get one.
+func (r *Reconciler) store(ctx context.Context, o *observation, systemID string) error {
+	return r.change(ctx, o, func(m *infrav1.MaasMachine) {
+		m.Spec.SystemID = systemID
+		dropAttempt(m)
+	})
+}
+
+func (r *Reconciler) endAttempt(ctx context.Context, o *observation) error {
+	return r.change(ctx, o, dropAttempt)
+}
+
+// ourBlock is the value of a block-move annotation that we set, and may remove.
+const ourBlock = "capmaas: a claim is being made"
+
+func dropAttempt(m *infrav1.MaasMachine) {
+	delete(m.Annotations, infrav1.ClaimAttemptAnnotation)
+	if m.Annotations[clusterctlv1.BlockMoveAnnotation] == ourBlock {
+		delete(m.Annotations, clusterctlv1.BlockMoveAnnotation)
+	}
+}
+
+// deploy installs the image with the bootstrap data.
+func (r *Reconciler) deploy(ctx context.Context, o *observation) error {
+	secret, err := r.bootstrapSecret(ctx, o.owner)
+	if err != nil {
+		return err
+	}
+	if secret == nil || len(secret.Data["value"]) == 0 {
+		return errors.New("the bootstrap data went away")
+	}
+	_, err = r.MAAS.Deploy(ctx, o.machine.SystemID, maas.DeployParams{
+		UserData: secret.Data["value"], DistroSeries: distroSeries(o.object.Spec.Image),
+		EphemeralDeploy: o.object.Spec.DeployInMemory, Comment: comment(o),
+	})
+	if err == nil {
+		r.tell(o, normal, telemetry.DeployStarted, telemetry.ActionDeploy, "MAAS installs %s on %s", o.object.Spec.Image, o.nameOf(o.machine))
+	}
+	return err
+}
+
+// distroSeries is MAAS's name of an image: a bare name is an image of the user's own, and not one of MAAS's aliases.
+func distroSeries(image string) string {
+	if strings.Contains(image, "/") {
+		return image
+	}
+	return "custom/" + image
+}
+
+func (r *Reconciler) release(ctx context.Context, o *observation, systemID string) error {
+	_, err := r.MAAS.Release(ctx, systemID, maas.ReleaseParams{Comment: comment(o)})
+	if err == nil {
+		r.tell(o, normal, telemetry.ReleaseStarted, telemetry.ActionRelease, "MAAS %s releases machine %s", o.maasHost, systemID)
+	}
+	return err
+}
+
+func (r *Reconciler) join(ctx context.Context, o *observation, address string) error {
+	record, ok := endpoint.RecordOf(o.infra)
+	if !ok {
+		return errors.New("the control plane has no DNS record of ours")
+	}
+	state, err := r.Endpoint.Join(ctx, record, address)
+	if err == nil && len(state.Added) > 0 {
+		r.tell(o, normal, telemetry.DNSAttached, telemetry.ActionPublishEndpoint, "%s is in %s", address, record.FQDN())
+	}
+	return err
+}
+
+func (r *Reconciler) leave(ctx context.Context, o *observation) error {
+	record, ok := endpoint.RecordOf(o.infra)
+	if !ok {
+		return nil
+	}
+	var addresses []string
+	if address := o.address(); address != "" {
+		addresses = append(addresses, address)
+	}
+	state, err := r.Endpoint.Leave(ctx, record, o.systemID(), addresses...)
+	if err == nil && len(state.Removed) > 0 {
+		r.tell(o, normal, telemetry.DNSDetached, telemetry.ActionPublishEndpoint, "%s left %s", strings.Join(state.Removed, ", "), record.FQDN())
+	}
+	return err
+}
+
+// letGo removes our finalizers, and that of the provider before this one.
+func (r *Reconciler) letGo(ctx context.Context, o *observation, because ending) error {
+	switch because {
+	case released:
+		r.tell(o, normal, telemetry.Released, telemetry.ActionRelease, "Machine %s in MAAS %s is released", o.systemID(), o.maasHost)
+	case gone:
+		r.tell(o, warning, telemetry.MachineLost, telemetry.ActionRelease, "MAAS %s has no machine %s any more: nothing to release", o.maasHost, o.systemID())
+	case notOurs:
+		r.tell(o, warning, telemetry.MachineLost, telemetry.ActionRelease, "Machine %s in MAAS %s is not ours any more, and was left alone", o.systemID(), o.maasHost)
+	case abandoned:
+		r.tell(o, warning, telemetry.Abandoned, telemetry.ActionRelease, "Machine %s in MAAS %s was abandoned, not released: %s",
+			o.systemID(), o.maasHost, o.object.Annotations[infrav1.AbandonAnnotation])
+	}
+	return r.change(ctx, o, func(m *infrav1.MaasMachine) {
+		controllerutil.RemoveFinalizer(m, infrav1.MachineFinalizer)
+		controllerutil.RemoveFinalizer(m, infrav1.EvacuationFinalizer)
+	})
+}
+
+// change writes a change of the object's metadata or spec at once. It fails if the object is not what we saw: decisions made
+// from an old copy must not pass. What a call to MAAS just led to is written even if the reconcile's time is up.
+func (r *Reconciler) change(ctx context.Context, o *observation, change func(*infrav1.MaasMachine)) error {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), readPatience)
+	defer cancel()
+	before := o.object.DeepCopy()
+	after := o.object.DeepCopy()
+	change(after)
+	if err := r.Client.Patch(ctx, after, client.MergeFromWithOptions(before, client.MergeFromWithOptimisticLock{})); err != nil {
+		return fmt.Errorf("write the MaasMachine: %w", err)
+	}
+	o.object = after
+	return nil
+}
+
+func setAnnotation(m *infrav1.MaasMachine, key, value string) {
+	if m.Annotations == nil {
+		m.Annotations = map[string]string{}
+	}
+	m.Annotations[key] = value
+}
+
+// comment is what MAAS's event log says of our acts.
+func comment(o *observation) string { return "CAPMAAS: " + nameInMAAS(o.object) }

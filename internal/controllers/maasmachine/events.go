@@ -1,0 +1,42 @@
+package maasmachine
+
+import (
+	"sigs.k8s.io/cluster-api/util/conditions"
+
+	infrav1 "github.com/capmaas/cluster-api-provider-maas/api/v1beta1"
+	"github.com/capmaas/cluster-api-provider-maas/internal/telemetry"
+)
+
+const (
+	normal  = "Normal"
+	warning = "Warning"
+)
+
+// tell raises an event about the MaasMachine, related to its Machine.
+func (r *Reconciler) tell(o *observation, kind, reason, action, note string, args ...any) {
+	if o.owner != nil {
+		r.Recorder.Eventf(o.object, o.owner, kind, reason, action, note, args...)
+		return
+	}
+	r.Recorder.Eventf(o.object, nil, kind, reason, action, note, args...)
+}
+
+// tellChanges raises events about what turned out, rather than what we did: once each, when a condition's reason changes.
+func (r *Reconciler) tellChanges(o *observation, before *infrav1.MaasMachine) {
+	for _, news := range []struct{ condition, reason, event, action string }{
+		{infrav1.MachineAllocatedCondition, infrav1.NoMachineAvailableReason, telemetry.NoMachineAvailable, telemetry.ActionClaim},
+		{infrav1.MachineAllocatedCondition, infrav1.MachineNotFoundReason, telemetry.MachineLost, telemetry.ActionObserve},
+		{infrav1.MachineAllocatedCondition, infrav1.MachineNotOursReason, telemetry.MachineLost, telemetry.ActionObserve},
+		{infrav1.MachineDeployedCondition, infrav1.DeployFailedReason, telemetry.DeployFailed, telemetry.ActionDeploy},
+		{infrav1.MachineDeployedCondition, infrav1.DeployRefusedReason, telemetry.DeployFailed, telemetry.ActionDeploy},
+		{infrav1.MachineDeployedCondition, infrav1.MachineLeftDeployedReason, telemetry.MachineLost, telemetry.ActionObserve},
+		{infrav1.MachineDeletingCondition, infrav1.HeldReason, telemetry.Held, telemetry.ActionRelease},
+		{infrav1.MachineDeletingCondition, infrav1.ReleaseFailedReason, telemetry.ReleaseFailed, telemetry.ActionRelease},
+		{infrav1.MachineDeletingCondition, infrav1.ReleaseBlockedReason, telemetry.ReleaseFailed, telemetry.ActionRelease},
+	} {
+		now := conditions.Get(o.object, news.condition)
+		if now != nil && now.Reason == news.reason && conditions.GetReason(before, news.condition) != news.reason {
+			r.tell(o, warning, news.event, news.action, "%s", now.Message)
+		}
+	}
+}

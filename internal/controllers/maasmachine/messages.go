@@ -1,0 +1,87 @@
+package maasmachine
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+
+	infrav1 "github.com/capmaas/cluster-api-provider-maas/api/v1beta1"
+	"github.com/capmaas/cluster-api-provider-maas/maas"
+)
+
+// nameOf names a machine for people: its name, its system ID, and where to find it.
+func (o observation) nameOf(m *maas.Machine) string {
+	return fmt.Sprintf("machine %s (%s) in MAAS %s", m.Hostname, m.SystemID, o.maasHost)
+}
+
+// tells says in which state a machine is, what that means, and which words MAAS has for it.
+func (o observation) tells(m *maas.Machine) string {
+	text := fmt.Sprintf("%s is %s: %s", o.nameOf(m), m.Status, stateOf(m).means)
+	if m.Status == maas.StatusFailedDeployment || m.Status == maas.StatusBroken {
+		if words := wordsOf(m); words != "" {
+			text += fmt.Sprintf(" (MAAS says: %s)", words)
+		}
+	}
+	return text
+}
+
+// wordsOf is MAAS's own explanation, on one line and not too long.
+func wordsOf(m *maas.Machine) string {
+	words := m.ErrorDescription
+	if words == "" {
+		words = m.StatusMessage
+	}
+	words = strings.Join(strings.Fields(words), " ")
+	if runes := []rune(words); len(runes) > 200 {
+		words = string(runes[:200]) + "…"
+	}
+	return words
+}
+
+// waitForMAAS: it could not be read. Nothing is concluded from that.
+func waitForMAAS(o observation) wait {
+	w := wait{unknown: true, after: releasing, reason: reasonOf(o.unreadable), message: fmt.Sprintf("MAAS %s cannot be read: %v", o.maasHost, o.unreadable)}
+	switch {
+	case o.deleting():
+		w.condition = infrav1.MachineDeletingCondition
+	case !o.provisioned():
+		w.condition = infrav1.MachineAllocatedCondition
+	default:
+		// What was known of a running machine stays known; the MaasCluster says that MAAS is away.
+		w.reason, w.message = "", ""
+	}
+	return w
+}
+
+// waitAfter: something was asked of MAAS in this reconcile, and it did not lead on. Sooner or later it is tried again.
+func waitAfter(o observation, err error, condition, unknown, refused string) wait {
+	w := wait{condition: condition, after: releasing}
+	switch {
+	case err == nil:
+		w.reason, w.unknown, w.message = unknown, true, fmt.Sprintf("MAAS %s took the request, but does not show it yet", o.maasHost)
+		w.after = moving
+	case errors.Is(err, maas.ErrOutcomeUnknown):
+		w.reason, w.unknown = unknown, true
+		w.message = fmt.Sprintf("MAAS %s did not answer, and does not show an effect: %v", o.maasHost, err)
+		w.after = moving
+	case errors.Is(err, maas.ErrUnavailable), errors.Is(err, maas.ErrUnauthorized), errors.Is(err, maas.ErrNotMAAS):
+		w.reason, w.unknown = reasonOf(err), true
+		w.message = fmt.Sprintf("MAAS %s: %v", o.maasHost, err)
+	default:
+		w.reason = refused
+		w.message = fmt.Sprintf("MAAS %s refuses: %v", o.maasHost, err)
+		w.after = scarce
+	}
+	return w
+}
+
+// reasonOf names a failure to talk to MAAS.
+func reasonOf(err error) string {
+	switch maas.KindOf(err) {
+	case maas.KindUnauthorized, maas.KindForbidden:
+		return infrav1.MAASKeyRefusedReason
+	case maas.KindNotMAAS:
+		return infrav1.NotMAASReason
+	}
+	return infrav1.MAASUnreachableReason
+}

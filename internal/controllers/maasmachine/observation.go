@@ -1,0 +1,227 @@
+package maasmachine
+
+import (
+	"strings"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	clusterv1 "sigs.k8s.io/cluster-api/api/core/v1beta2"
+
+	infrav1 "github.com/capmaas/cluster-api-provider-maas/api/v1beta1"
+	"github.com/capmaas/cluster-api-provider-maas/internal/placement"
+	"github.com/capmaas/cluster-api-provider-maas/maas"
+)
+
+// observation is all that a decision is made from. Any object in it may be missing, above all during a deletion.
+type observation struct {
+	now      time.Time
+	maasHost string // of the MAAS that is talked to, for messages
+
+	object    *infrav1.MaasMachine
+	owner     *clusterv1.Machine
+	cluster   *clusterv1.Cluster
+	infra     *infrav1.MaasCluster
+	bootstrap bootstrap
+
+	// unreadable is why MAAS could not be read. Then nothing below, up to dns, counts.
+	unreadable error
+	user       string // ours, in MAAS
+	standing   standing
+	machine    *maas.Machine // with the stored system ID; nil unless MAAS shows it to us
+	claimed    []maas.Machine
+	strangers  string // <namespace>.<name> of another object that the machines with our claim belong to
+	candidates []maas.Machine
+	scarcity   string // why there is no candidate
+
+	dns  dns
+	node nodeLink
+
+	// tried holds what was done in this reconcile, and what came of it.
+	tried map[string]error
+}
+
+// standing is what the machine with the stored system ID is to us.
+type standing int
+
+const (
+	holdsNone     standing = iota // no system ID is stored
+	holdsOurs                     // its owner is our user, and it carries our claim
+	holdsForeign                  // MAAS showed twice that it is not ours
+	holdsGone                     // MAAS said twice that it has no such machine
+	holdsUnproven                 // its owner is our user, but this object never had a claim
+)
+
+// bootstrap is what is known of the user data, without the data.
+type bootstrap struct {
+	ready  bool
+	format string // "" means cloud-config
+}
+
+// dns is what is known of the control plane's record.
+type dns struct {
+	managed   bool // there is a record of ours to be in
+	external  bool // the endpoint is the user's own
+	err       error
+	addresses []string
+	attached  bool // the machine's address is in the record
+	serves    bool // the machine's own API server answers
+}
+
+// nodeLink is what is known of the machine's Node in the workload cluster.
+type nodeLink struct {
+	unreachable bool
+	node        *corev1.Node // the machine's; nil while none has registered
+}
+
+// attempt is an allocation that was asked for and has no answer yet.
+type attempt struct {
+	systemID string
+	since    time.Time
+}
+
+func (o observation) deleting() bool { return !o.object.DeletionTimestamp.IsZero() }
+
+// token is the claim; "" before the first.
+func (o observation) token() string { return o.object.Annotations[infrav1.ClaimAnnotation] }
+
+// provisioned says that the machine was deployed once: the provider ID is frozen, and unlike status it survives a move.
+func (o observation) provisioned() bool { return o.object.Spec.ProviderID != "" }
+
+// systemID is that of the spec, or of the provider ID.
+func (o observation) systemID() string {
+	id, _ := identify(o.object.Spec)
+	return id
+}
+
+// contradiction says what is wrong with the identity that the spec holds; "" if nothing is.
+func (o observation) contradiction() string {
+	_, wrong := identify(o.object.Spec)
+	return wrong
+}
+
+// identify reads the system ID from a spec. A provider ID is maas:///<zone>/<system ID>, the zone may be empty.
+func identify(spec infrav1.MaasMachineSpec) (systemID, contradiction string) {
+	if spec.ProviderID == "" {
+		return spec.SystemID, ""
+	}
+	rest, ours := strings.CutPrefix(spec.ProviderID, infrav1.ProviderIDPrefix)
+	_, id, found := strings.Cut(rest, "/")
+	switch {
+	case !ours || !found || id == "" || strings.Contains(id, "/"):
+		return "", "spec.providerID is not of the form maas:///<zone>/<system ID>"
+	case spec.SystemID != "" && spec.SystemID != id:
+		return "", "spec.systemID and spec.providerID name different machines"
+	}
+	return id, ""
+}
+
+// attempt reads the allocation under way from the object.
+func (o observation) attempt() attempt {
+	id, stamp, _ := strings.Cut(o.object.Annotations[infrav1.ClaimAttemptAnnotation], " ")
+	since, err := time.Parse(time.RFC3339, stamp)
+	if err != nil {
+		// Somebody edited it: as if it had just been made.
+		since = o.now
+	}
+	return attempt{systemID: id, since: since}
+}
+
+// controlPlane says whether the machine is one of the control plane's.
+func (o observation) controlPlane() bool {
+	if o.owner != nil {
+		_, is := o.owner.Labels[clusterv1.MachineControlPlaneLabel]
+		return is
+	}
+	_, is := o.object.Labels[clusterv1.MachineControlPlaneLabel]
+	return is
+}
+
+// leaving says that the machine is on its way out, even if this object is not deleted yet.
+func (o observation) leaving() bool {
+	return o.deleting() || o.owner != nil && !o.owner.DeletionTimestamp.IsZero()
+}
+
+// address is the one that counts, "" while there is none.
+func (o observation) address() string {
+	if o.standing != holdsOurs {
+		return ""
+	}
+	return addressThatCounts(o.machine, o.object.Spec.AddressFrom)
+}
+
+// port is where the control plane's API servers listen.
+func (o observation) port() int32 {
+	if o.infra != nil && o.infra.Spec.ControlPlaneEndpoint.Port != 0 {
+		return o.infra.Spec.ControlPlaneEndpoint.Port
+	}
+	return 6443
+}
+
+// owns says whether MAAS proves that a machine is ours.
+func (o observation) owns(m *maas.Machine) bool {
+	return m.Owner != "" && m.Owner == o.user && (o.carriesClaim(m) || o.foundByClaim(m.SystemID)) && o.belongsToOther(m) == ""
+}
+
+// belongsToOther names the object that a machine says it belongs to, if that is not this one: a copied object copies its claim.
+func (o observation) belongsToOther(m *maas.Machine) string {
+	if whose := m.Annotations[infrav1.MachineAnnotationMachine]; whose != nameInMAAS(o.object) {
+		return whose
+	}
+	return ""
+}
+
+func (o observation) carriesClaim(m *maas.Machine) bool {
+	return o.token() != "" && m.Annotations[infrav1.MachineAnnotationClaim] == o.token()
+}
+
+func (o observation) foundByClaim(systemID string) bool {
+	for i := range o.claimed {
+		if o.claimed[i].SystemID == systemID {
+			return true
+		}
+	}
+	return false
+}
+
+// annotations are what a machine of ours carries in MAAS.
+func (o observation) annotations() map[string]string {
+	a := map[string]string{
+		infrav1.MachineAnnotationClaim:   o.token(),
+		infrav1.MachineAnnotationMachine: nameInMAAS(o.object),
+	}
+	if name := o.object.Labels[clusterv1.ClusterNameLabel]; name != "" {
+		a[infrav1.MachineAnnotationCluster] = o.object.Namespace + "." + name
+	}
+	return a
+}
+
+func (o observation) annotated(m *maas.Machine) bool {
+	for key, value := range o.annotations() {
+		if m.Annotations[key] != value {
+			return false
+		}
+	}
+	return true
+}
+
+func nameInMAAS(object metav1.Object) string { return object.GetNamespace() + "." + object.GetName() }
+
+// constraints are what the spec asks of a machine.
+func (o observation) constraints() placement.Constraints {
+	spec := o.object.Spec
+	zone := spec.FailureDomain
+	if o.owner != nil && o.owner.Spec.FailureDomain != "" {
+		zone = o.owner.Spec.FailureDomain
+	}
+	return placement.Constraints{
+		Zone: zone, Pool: spec.ResourcePool, Tags: spec.Tags, NotTags: spec.NotTags, Architecture: spec.Architecture,
+		MinCPU: int(spec.MinCPU), MinMemoryMiB: int(spec.MinMemory), MinDiskGB: int(spec.MinDiskSize),
+	}
+}
+
+// did says whether a step was taken in this reconcile, and with which error.
+func (o observation) did(s step) (error, bool) {
+	err, done := o.tried[s.key()]
+	return err, done
+}

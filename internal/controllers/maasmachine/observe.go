@@ -1,0 +1,144 @@
+package maasmachine
+
+import (
+	"context"
+	"fmt"
+	"net/url"
+
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	clusterv1 "sigs.k8s.io/cluster-api/api/core/v1beta2"
+	"sigs.k8s.io/cluster-api/util"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	infrav1 "github.com/capmaas/cluster-api-provider-maas/api/v1beta1"
+	"github.com/capmaas/cluster-api-provider-maas/internal/endpoint"
+	"github.com/capmaas/cluster-api-provider-maas/maas"
+)
+
+// reader is how machines are looked at. A view that many share may stand behind it; verdicts that cannot be taken back, and
+// acts, need a direct look.
+type reader interface {
+	Machine(ctx context.Context, systemID string) (*maas.Machine, error)
+	Machines(ctx context.Context, filter maas.MachineFilter) ([]maas.Machine, error)
+}
+
+// observeObjects gathers what Kubernetes knows. What is missing stays nil; only a failed read is an error.
+func (r *Reconciler) observeObjects(ctx context.Context, object *infrav1.MaasMachine) (observation, error) {
+	o := observation{now: r.now(), maasHost: hostOf(r.MAAS.Endpoint()), object: object, tried: map[string]error{}}
+	var err error
+	if o.owner, err = util.GetOwnerMachine(ctx, r.Client, object.ObjectMeta); client.IgnoreNotFound(err) != nil {
+		return o, fmt.Errorf("read the owner Machine: %w", err)
+	}
+	if o.cluster, err = r.clusterOf(ctx, object); err != nil {
+		return o, err
+	}
+	if o.cluster != nil && o.cluster.Spec.InfrastructureRef.IsDefined() {
+		infra := &infrav1.MaasCluster{}
+		key := client.ObjectKey{Namespace: object.Namespace, Name: o.cluster.Spec.InfrastructureRef.Name}
+		if err := r.Client.Get(ctx, key, infra); client.IgnoreNotFound(err) != nil {
+			return o, fmt.Errorf("read the MaasCluster: %w", err)
+		} else if err == nil {
+			o.infra = infra
+		}
+	}
+	if o.bootstrap, err = r.bootstrapOf(ctx, o.owner); err != nil {
+		return o, err
+	}
+	return o, nil
+}
+
+// clusterOf finds the Cluster by the label that Cluster API sets; nil if there is none.
+func (r *Reconciler) clusterOf(ctx context.Context, object *infrav1.MaasMachine) (*clusterv1.Cluster, error) {
+	name := object.Labels[clusterv1.ClusterNameLabel]
+	if name == "" {
+		return nil, nil
+	}
+	cluster := &clusterv1.Cluster{}
+	if err := r.Client.Get(ctx, client.ObjectKey{Namespace: object.Namespace, Name: name}, cluster); err != nil {
+		if apierrors.IsNotFound(err) {
+			return nil, nil
+		}
+		return nil, fmt.Errorf("read the Cluster: %w", err)
+	}
+	return cluster, nil
+}
+
+// bootstrapOf looks whether the user data is there, and in which format.
+func (r *Reconciler) bootstrapOf(ctx context.Context, owner *clusterv1.Machine) (bootstrap, error) {
+	secret, err := r.bootstrapSecret(ctx, owner)
+	if err != nil || secret == nil {
+		return bootstrap{}, err
+	}
+	return bootstrap{ready: len(secret.Data["value"]) > 0, format: string(secret.Data["format"])}, nil
+}
+
+// bootstrapSecret reads the secret with the user data; nil if there is none yet.
+func (r *Reconciler) bootstrapSecret(ctx context.Context, owner *clusterv1.Machine) (*corev1.Secret, error) {
+	if owner == nil || owner.Spec.Bootstrap.DataSecretName == nil {
+		return nil, nil
+	}
+	secret := &corev1.Secret{}
+	key := client.ObjectKey{Namespace: owner.Namespace, Name: *owner.Spec.Bootstrap.DataSecretName}
+	if err := r.Client.Get(ctx, key, secret); err != nil {
+		if apierrors.IsNotFound(err) {
+			return nil, nil
+		}
+		return nil, fmt.Errorf("read the bootstrap data: %w", err)
+	}
+	return secret, nil
+}
+
+// observeWorld gathers what MAAS and the workload cluster know; it is done anew before each step.
+func (r *Reconciler) observeWorld(ctx context.Context, o *observation) {
+	o.now = r.now()
+	r.observeMAAS(ctx, o)
+	r.observeDNS(ctx, o)
+	r.observeNode(ctx, o)
+}
+
+// observeDNS reads the record, as far as this machine has to do with it.
+func (r *Reconciler) observeDNS(ctx context.Context, o *observation) {
+	o.dns = dns{}
+	if !o.controlPlane() || o.infra == nil {
+		return
+	}
+	if endpoint.KindOf(o.infra) == infrav1.EndpointExternal {
+		o.dns.external = true
+		return
+	}
+	record, ok := endpoint.RecordOf(o.infra)
+	o.dns.managed = ok
+	if !ok || o.deleting() || o.standing != holdsOurs {
+		return // leaving needs no look: the publisher compares
+	}
+	ctx, cancel := context.WithTimeout(ctx, readPatience)
+	defer cancel()
+	state, err := r.Endpoint.Read(ctx, record)
+	if err != nil {
+		o.dns.err = err
+		return
+	}
+	o.dns.addresses = state.Addresses
+	o.dns.attached = o.address() != "" && state.Has(o.address())
+	o.dns.serves = r.apiServerServes(ctx, o)
+}
+
+// apiServerServes asks KCP's view, and where there is none, the API server itself.
+func (r *Reconciler) apiServerServes(ctx context.Context, o *observation) bool {
+	if serves, known := apiServerHealthy(o.owner); known {
+		return serves
+	}
+	if o.dns.attached || o.address() == "" || !o.provisioned() || !o.controlPlaneInitialized() {
+		return false
+	}
+	return r.probe(ctx, o.address(), o.port())
+}
+
+// hostOf is the part of a base URL that people know a MAAS by.
+func hostOf(endpoint string) string {
+	if u, err := url.Parse(endpoint); err == nil && u.Host != "" {
+		return u.Host
+	}
+	return endpoint
+}

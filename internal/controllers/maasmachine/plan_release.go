@@ -1,0 +1,169 @@
+package maasmachine
+
+import (
+	"fmt"
+
+	infrav1 "github.com/capmaas/cluster-api-provider-maas/api/v1beta1"
+	"github.com/capmaas/cluster-api-provider-maas/maas"
+)
+
+// nextRelease: the object is being deleted. It may go once no machine of ours is left that is not free.
+func nextRelease(o observation) step {
+	deleting := func(reason, message string) wait {
+		return wait{condition: infrav1.MachineDeletingCondition, reason: reason, message: message, after: releasing}
+	}
+	switch {
+	case o.abandoning():
+		return nextAbandon(o)
+	case o.heldByMistake():
+		return deleting(infrav1.HeldReason, fmt.Sprintf(
+			"this object was deleted, but its Machine %s was not: delete the Machine instead, or confirm with annotation %s",
+			o.owner.Name, infrav1.ConfirmDeleteAnnotation))
+	case o.contradiction() != "":
+		return deleting(infrav1.ReleaseBlockedReason, o.contradiction()+
+			": correct it, or release the machine in MAAS and let go of it with annotation "+infrav1.AbandonAnnotation)
+	case o.token() == "" && o.systemID() == "":
+		return removeFinalizer{nothingClaimed}
+	case o.unreadable != nil:
+		return waitForMAAS(o)
+	case o.standing == holdsUnproven:
+		return deleting(infrav1.ReleaseBlockedReason, fmt.Sprintf(
+			"machine %s in MAAS %s was not claimed by CAPMAAS, so it is not released: release it there, or let go of it with annotation %s",
+			o.systemID(), o.maasHost, infrav1.AbandonAnnotation))
+	}
+	left := o.notFree()
+	if s, due := nextLeave(o, len(left) > 0); due {
+		return s
+	}
+	return nextGiveBack(o, left)
+}
+
+// nextGiveBack releases what is left, one machine at a time, and then lets the object go.
+func nextGiveBack(o observation, left []*maas.Machine) step {
+	var hold *wait
+	for _, m := range left {
+		s := nextReleaseOf(o, m)
+		w, waits := s.(wait)
+		if !waits {
+			return s
+		}
+		if hold == nil {
+			hold = &w
+		}
+	}
+	if hold != nil {
+		return *hold
+	}
+	if try := o.attempt(); try.systemID != "" && len(o.claimed) == 0 && o.now.Sub(try.since) < claimSettles {
+		return wait{
+			condition: infrav1.MachineDeletingCondition, reason: infrav1.ClaimOutcomeUnknownReason, after: releasing,
+			message: fmt.Sprintf("MAAS %s did not answer a claim of machine %s: waiting until it can have no effect any more", o.maasHost, try.systemID),
+		}
+	}
+	switch {
+	case o.systemID() == "":
+		return removeFinalizer{nothingClaimed}
+	case o.standing == holdsGone:
+		return removeFinalizer{gone}
+	case o.standing == holdsForeign && (o.machine == nil || o.machine.Owner != ""):
+		return removeFinalizer{notOurs}
+	}
+	return removeFinalizer{released}
+}
+
+// nextReleaseOf gives one machine of ours back.
+func nextReleaseOf(o observation, m *maas.Machine) step {
+	w := wait{condition: infrav1.MachineDeletingCondition, after: releasing}
+	s := stateOf(m)
+	switch {
+	case s.release == underWay:
+		w.reason, w.message = infrav1.ReleasingReason, o.tells(m)
+		return w
+	case s.release != releaseIt:
+		w.reason, w.message = infrav1.ReleaseBlockedReason, fmt.Sprintf("%s, and cannot be released: %s", o.tells(m), s.todo)
+		return w
+	case m.Locked:
+		w.reason, w.message = infrav1.ReleaseBlockedReason, o.nameOf(m)+" is locked, and MAAS refuses to release it: unlock it"
+		return w
+	}
+	// When a release starts MAAS forgets the agent name; if the release then fails, only the annotation says that it is ours.
+	mark, act := annotate{m.SystemID}, release{m.SystemID}
+	if !o.carriesClaim(m) {
+		if err, done := o.did(mark); done {
+			return waitAfter(o, err, w.condition, infrav1.ReleaseOutcomeUnknownReason, infrav1.ReleaseFailedReason)
+		}
+		return mark
+	}
+	err, done := o.did(act)
+	if !done {
+		return act
+	}
+	return waitAfter(o, err, w.condition, infrav1.ReleaseOutcomeUnknownReason, infrav1.ReleaseFailedReason)
+}
+
+// nextLeave takes the machine out of DNS before it is released: an address that stays in the record comes back with the
+// machine's next tenant. Once no machine of ours is left, the attempt is enough.
+func nextLeave(o observation, blocks bool) (step, bool) {
+	if !o.controlPlane() || !o.dns.managed {
+		return nil, false
+	}
+	err, done := o.did(leaveDNS{})
+	switch {
+	case !done:
+		return leaveDNS{}, true
+	case err != nil && blocks:
+		return wait{
+			condition: infrav1.MachineDeletingCondition, reason: infrav1.LeavingDNSReason, after: releasing,
+			message: fmt.Sprintf("the address cannot be taken out of the control plane's DNS record, which comes before the release: %v", err),
+		}, true
+	}
+	return nil, false
+}
+
+// nextAbandon: a person decided to let go of the machine as it is.
+func nextAbandon(o observation) step {
+	if _, done := o.did(leaveDNS{}); !done && o.controlPlane() && o.dns.managed {
+		return leaveDNS{}
+	}
+	if o.unreadable == nil && o.standing == holdsOurs && !o.machine.Locked {
+		mark := markAbandoned{o.machine.SystemID}
+		if _, done := o.did(mark); !done {
+			return mark
+		}
+	}
+	return removeFinalizer{abandoned}
+}
+
+func (o observation) abandoning() bool {
+	_, is := o.object.Annotations[infrav1.AbandonAnnotation]
+	return is
+}
+
+// heldByMistake: nobody deletes the infrastructure of a Machine that is to stay.
+func (o observation) heldByMistake() bool {
+	if _, confirmed := o.object.Annotations[infrav1.ConfirmDeleteAnnotation]; confirmed {
+		return false
+	}
+	return o.owner != nil && o.owner.DeletionTimestamp.IsZero() && o.cluster != nil && o.cluster.DeletionTimestamp.IsZero()
+}
+
+// notFree lists the machines that are ours and have to be given back: the one in the spec, and those found by the claim.
+func (o observation) notFree() []*maas.Machine {
+	var all []*maas.Machine
+	add := func(m *maas.Machine) {
+		s := stateOf(m).release
+		if s == isFree || s == handedBack && m.PowerState != maas.PowerOn {
+			return
+		}
+		all = append(all, m)
+	}
+	if o.standing == holdsOurs {
+		add(o.machine)
+	}
+	for i := range o.claimed {
+		if m := &o.claimed[i]; m.SystemID != o.systemID() {
+			add(m)
+		}
+	}
+	return all
+}

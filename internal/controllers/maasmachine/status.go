@@ -1,0 +1,298 @@
+package maasmachine
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	clusterv1 "sigs.k8s.io/cluster-api/api/core/v1beta2"
+	"sigs.k8s.io/cluster-api/util/conditions"
+
+	infrav1 "github.com/capmaas/cluster-api-provider-maas/api/v1beta1"
+	"github.com/capmaas/cluster-api-provider-maas/maas"
+)
+
+// statusOf says what users see: all of it, from what was observed and what is waited for. It can be computed anew at any time,
+// for a move restores no status.
+func statusOf(o observation, last wait) (infrav1.MaasMachineStatus, error) {
+	object := o.object.DeepCopy()
+	object.Status.Conditions = knownConditions(object.Status.Conditions)
+	o.object = object
+	set := func(c *metav1.Condition) {
+		if c == nil {
+			return
+		}
+		c.LastTransitionTime = metav1.NewTime(o.now)
+		conditions.Set(object, *c)
+	}
+	describe(&object.Status, o)
+	set(allocatedOf(o, last))
+	set(deployedOf(o, last))
+	set(nodeOfStatus(o))
+	if o.unreadable == nil {
+		setPower(object, powerOf(o), set)
+		setOrDelete(object, infrav1.MachineDNSAttachedCondition, dnsOf(o), set)
+	}
+	set(deletingOf(o, last))
+	return object.Status, summarise(object)
+}
+
+// ownConditions are the types that this reconciler sets, and Paused, which Cluster API's code sets for it.
+var ownConditions = []string{
+	infrav1.MachineReadyCondition, infrav1.MachineAllocatedCondition, infrav1.MachineDeployedCondition, infrav1.MachinePoweredOnCondition,
+	infrav1.MachineDNSAttachedCondition, infrav1.MachineNodeLinkedCondition, infrav1.MachineDeletingCondition, clusterv1.PausedCondition,
+}
+
+// knownConditions drops what an earlier provider stored: types we do not set, and those without a reason or a time, with which
+// the API server refuses every write.
+func knownConditions(stored []metav1.Condition) []metav1.Condition {
+	return slices.DeleteFunc(slices.Clone(stored), func(c metav1.Condition) bool {
+		return c.Reason == "" || c.LastTransitionTime.IsZero() || c.Status == "" || !slices.Contains(ownConditions, c.Type)
+	})
+}
+
+// describe fills in what is true of the machine.
+func describe(status *infrav1.MaasMachineStatus, o observation) {
+	switch {
+	case o.unreadable != nil:
+		return
+	case o.standing != holdsOurs:
+		// What belongs to somebody else, or to nobody, is not this machine's.
+		status.Addresses, status.MachineState, status.PowerState = nil, "", ""
+		return
+	}
+	m := o.machine
+	status.Hostname, status.MachineState, status.PowerState = m.Hostname, m.Status.String(), string(m.PowerState)
+	status.FailureDomain = m.Zone.Name
+	status.Addresses = addressesOf(m, o.object.Spec.AddressFrom)
+	if o.provisioned() && m.Status == maas.StatusDeployed {
+		yes := true
+		status.Initialization.Provisioned = &yes
+	}
+}
+
+// from makes the condition that is waited for, if it is of the type.
+func (w wait) from(conditionType string) *metav1.Condition {
+	if w.condition != conditionType || w.reason == "" {
+		return nil
+	}
+	status := metav1.ConditionFalse
+	if w.unknown {
+		status = metav1.ConditionUnknown
+	}
+	return &metav1.Condition{Type: conditionType, Status: status, Reason: w.reason, Message: w.message}
+}
+
+func allocatedOf(o observation, last wait) *metav1.Condition {
+	c := metav1.Condition{Type: infrav1.MachineAllocatedCondition, Status: metav1.ConditionFalse}
+	if waits := last.from(c.Type); waits != nil {
+		return waits
+	}
+	switch {
+	case o.unreadable != nil:
+		return unreadable(o, c.Type)
+	case o.standing == holdsOurs:
+		c.Status, c.Reason, c.Message = metav1.ConditionTrue, infrav1.MachineAllocatedReason, o.nameOf(o.machine)
+	case o.standing == holdsGone:
+		c.Reason, c.Message = infrav1.MachineNotFoundReason, fmt.Sprintf("MAAS %s has no machine %s", o.maasHost, o.systemID())
+	case o.standing == holdsForeign, o.standing == holdsUnproven:
+		c.Reason, c.Message = infrav1.MachineNotOursReason, fmt.Sprintf("machine %s in MAAS %s is not ours", o.systemID(), o.maasHost)
+	default:
+		c.Reason, c.Message = infrav1.ClaimingReason, "a machine is being claimed"
+	}
+	return &c
+}
+
+func deployedOf(o observation, last wait) *metav1.Condition {
+	c := metav1.Condition{Type: infrav1.MachineDeployedCondition, Status: metav1.ConditionFalse}
+	if waits := last.from(c.Type); waits != nil {
+		return waits
+	}
+	switch {
+	case o.unreadable != nil:
+		return unreadable(o, c.Type)
+	case o.standing != holdsOurs:
+		c.Reason, c.Message = infrav1.WaitingForMachineReason, "no machine is claimed"
+	case o.machine.Status == maas.StatusDeployed && o.provisioned():
+		c.Status, c.Reason = metav1.ConditionTrue, infrav1.MachineDeployedReason
+	case o.provisioned():
+		c.Reason, c.Message = infrav1.MachineLeftDeployedReason, o.tells(o.machine)
+	default:
+		c.Reason, c.Message = stateOf(o.machine).reason, o.tells(o.machine)
+		if c.Reason == infrav1.MachineDeployedReason {
+			c.Reason = infrav1.DeployingReason
+		}
+	}
+	return &c
+}
+
+// unreadable keeps what was known, and says why there is nothing where nothing was.
+func unreadable(o observation, conditionType string) *metav1.Condition {
+	if conditions.Has(o.object, conditionType) {
+		return nil
+	}
+	return &metav1.Condition{
+		Type: conditionType, Status: metav1.ConditionUnknown, Reason: reasonOf(o.unreadable),
+		Message: fmt.Sprintf("MAAS %s cannot be read: %v", o.maasHost, o.unreadable),
+	}
+}
+
+// powerOf tells of the power of a deployed machine. Off is Unknown first, for MAAS's view lags and flickers.
+func powerOf(o observation) *metav1.Condition {
+	if o.standing != holdsOurs || !o.provisioned() || o.machine.Status != maas.StatusDeployed {
+		return nil
+	}
+	c := metav1.Condition{Type: infrav1.MachinePoweredOnCondition, Status: metav1.ConditionUnknown, Reason: infrav1.PowerUnknownReason}
+	switch {
+	case o.machine.PowerState == maas.PowerOn:
+		c.Status, c.Reason = metav1.ConditionTrue, infrav1.PoweredOnReason
+	case o.machine.PowerState != maas.PowerOff:
+		c.Message = fmt.Sprintf("MAAS cannot tell the power of %s: check its power settings", o.nameOf(o.machine))
+	case !o.offForLong():
+		c.Reason, c.Message = infrav1.PoweredOffReason, fmt.Sprintf("MAAS sees %s off: waiting whether that lasts", o.nameOf(o.machine))
+	case o.machine.EphemeralDeploy:
+		c.Status, c.Reason = metav1.ConditionFalse, infrav1.PoweredOffReason
+		c.Message = o.nameOf(o.machine) + " is off, and was deployed to memory, which is lost: delete the Machine to get another"
+	default:
+		c.Status, c.Reason, c.Message = metav1.ConditionFalse, infrav1.PoweredOffReason, o.nameOf(o.machine)+" is off and is being switched on"
+		if err, done := o.did(powerOn{}); done && err != nil {
+			c.Message = fmt.Sprintf("%s is off and could not be switched on: %v", o.nameOf(o.machine), err)
+		}
+	}
+	return &c
+}
+
+// setPower makes the time of PoweredOn that since which the power has been off, though the status before may have been Unknown too.
+func setPower(object *infrav1.MaasMachine, c *metav1.Condition, set func(*metav1.Condition)) {
+	before := conditions.Get(object, infrav1.MachinePoweredOnCondition)
+	if c != nil && before != nil && c.Reason != before.Reason {
+		conditions.Delete(object, infrav1.MachinePoweredOnCondition)
+	}
+	setOrDelete(object, infrav1.MachinePoweredOnCondition, c, set)
+}
+
+func setOrDelete(object *infrav1.MaasMachine, conditionType string, c *metav1.Condition, set func(*metav1.Condition)) {
+	if c == nil {
+		conditions.Delete(object, conditionType)
+		return
+	}
+	set(c)
+}
+
+func dnsOf(o observation) *metav1.Condition {
+	if !o.controlPlane() || o.infra == nil {
+		return nil
+	}
+	c := metav1.Condition{Type: infrav1.MachineDNSAttachedCondition, Status: metav1.ConditionFalse, Reason: infrav1.DNSAttachPendingReason}
+	left, leaving := o.did(leaveDNS{})
+	joined, joining := o.did(joinDNS{o.address()})
+	switch {
+	case o.dns.external:
+		c.Status, c.Reason, c.Message = metav1.ConditionTrue, infrav1.DNSNotManagedReason, "the endpoint is not managed by CAPMAAS"
+	case leaving && left == nil, o.leaving() && !o.deleting() && !o.dns.attached && o.dns.err == nil:
+		c.Reason, c.Message = infrav1.DNSDetachedReason, "the machine goes, and has left the record"
+	case o.leaving():
+		c.Reason, c.Message = infrav1.DNSDetachPendingReason, "the machine goes, and has yet to leave the record"
+		if leaving {
+			c.Message += fmt.Sprintf(": %v", left)
+		}
+	case o.dns.attached:
+		c.Status, c.Reason = metav1.ConditionTrue, infrav1.DNSAttachedReason
+	case o.dns.err != nil:
+		c.Status, c.Message = metav1.ConditionUnknown, fmt.Sprintf("the record cannot be read: %v", o.dns.err)
+	case joining && joined != nil:
+		c.Message = fmt.Sprintf("the address could not join the record: %v", joined)
+	case o.address() == "":
+		c.Message = "waiting until the machine has an address"
+	default:
+		c.Message = "waiting until the machine's API server serves"
+	}
+	return &c
+}
+
+func nodeOfStatus(o observation) *metav1.Condition {
+	if o.deleting() {
+		return nil
+	}
+	c := metav1.Condition{Type: infrav1.MachineNodeLinkedCondition, Status: metav1.ConditionFalse, Reason: infrav1.WaitingForNodeReason}
+	failed, tried := o.did(linkNode{})
+	switch node := o.node.node; {
+	case o.unreadable != nil && o.provisioned():
+		return unreadable(o, c.Type)
+	case !o.provisioned() || o.standing != holdsOurs:
+		c.Message = "the Node registers after the machine is deployed"
+	case o.node.unreachable:
+		c.Status, c.Reason = metav1.ConditionUnknown, infrav1.WorkloadClusterUnreachableReason
+		c.Message = "the workload cluster is not connected"
+	case node == nil:
+		c.Message = fmt.Sprintf("no Node with an address or the name of machine %s has registered", o.machine.Hostname)
+	case node.Spec.ProviderID == o.object.Spec.ProviderID:
+		c.Status, c.Reason, c.Message = metav1.ConditionTrue, infrav1.NodeProviderIDSetReason, "Node "+node.Name
+	case node.Spec.ProviderID != "":
+		c.Reason = infrav1.NodeProviderIDConflictReason
+		c.Message = fmt.Sprintf("Node %s has provider ID %s, which cannot be changed: delete the Node so that it registers anew",
+			node.Name, node.Spec.ProviderID)
+	case tried && failed != nil:
+		c.Message = failed.Error()
+	default:
+		c.Message = fmt.Sprintf("Node %s has registered and gets its provider ID", node.Name)
+	}
+	return &c
+}
+
+func deletingOf(o observation, last wait) *metav1.Condition {
+	c := metav1.Condition{Type: infrav1.MachineDeletingCondition, Status: metav1.ConditionFalse, Reason: infrav1.NotDeletingReason}
+	if !o.deleting() {
+		return &c
+	}
+	c.Status, c.Reason = metav1.ConditionTrue, infrav1.ReleasingReason
+	if waits := last.from(c.Type); waits != nil {
+		c.Reason, c.Message = waits.Reason, waits.Message
+	}
+	return &c
+}
+
+// summarise sets Ready. What follows from something earlier is left out, so that the reason is the one to look at; so are a
+// power that MAAS cannot tell, which some machines have all their life, and DNS and Node, which depend on others.
+func summarise(object *infrav1.MaasMachine) error {
+	counts := conditions.ForConditionTypes{infrav1.MachineDeletingCondition, infrav1.MachineAllocatedCondition}
+	if !conditions.IsFalse(object, infrav1.MachineAllocatedCondition) {
+		counts = append(counts, infrav1.MachineDeployedCondition)
+	}
+	if conditions.GetReason(object, infrav1.MachinePoweredOnCondition) == infrav1.PoweredOffReason {
+		counts = append(counts, infrav1.MachinePoweredOnCondition)
+	}
+	if conditions.IsTrue(object, infrav1.MachineDeletingCondition) {
+		counts = counts[:1]
+	}
+	negative := conditions.NegativePolarityConditionTypes{infrav1.MachineDeletingCondition}
+	return conditions.SetSummaryCondition(object, object, infrav1.MachineReadyCondition, counts, negative,
+		conditions.CustomMergeStrategy{MergeStrategy: conditions.DefaultMergeStrategy(
+			conditions.GetPriorityFunc(conditions.GetDefaultMergePriorityFunc(negative...)),
+			conditions.ComputeReasonFunc(firstReason),
+			conditions.SummaryMessageTransformFunc(oneLine),
+		)},
+	)
+}
+
+// firstReason is that of the first issue, else of the first unknown.
+func firstReason(issues, unknowns, _ []conditions.ConditionWithOwnerInfo) string {
+	for _, c := range append(slices.Clone(issues), unknowns...) {
+		return c.Reason
+	}
+	return clusterv1.ReadyReason
+}
+
+// oneLine strips the bullets of a summary. A machine that is Ready needs no words.
+func oneLine(bullets []string) []string {
+	var lines []string
+	for _, b := range bullets {
+		_, text, found := strings.Cut(b, ": ")
+		if !found {
+			text = b
+		}
+		lines = append(lines, text)
+	}
+	return []string{strings.Join(lines, "; ")}
+}

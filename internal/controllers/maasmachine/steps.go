@@ -1,0 +1,90 @@
+package maasmachine
+
+import "time"
+
+// step is one thing to do. Its key tells it from others within one reconcile.
+type step interface{ key() string }
+
+type (
+	// ensureClaim writes the claim token, before anything is asked of MAAS.
+	ensureClaim struct{}
+	// beginClaim writes down which machine is about to be allocated.
+	beginClaim struct{ systemID string }
+	// claim allocates that machine.
+	claim struct{ systemID string }
+	// adopt stores the system ID of a machine that carries our claim.
+	adopt struct{ systemID string }
+	// annotate writes on a machine whose it is.
+	annotate struct{ systemID string }
+	// releaseExtra lets go of an allocated machine that a claim got beside the one it keeps.
+	releaseExtra struct{ systemID string }
+	// deploy installs the image.
+	deploy struct{}
+	// setProviderID freezes the machine's identity, once it is deployed.
+	setProviderID struct{ providerID string }
+	// joinDNS puts the machine's address into the control plane's record.
+	joinDNS struct{ address string }
+	// leaveDNS takes it out.
+	leaveDNS struct{}
+	// linkNode gives the machine's Node its provider ID.
+	linkNode struct{}
+	// powerOn switches on a machine that lost its power.
+	powerOn struct{}
+	// release gives a machine back.
+	release struct{ systemID string }
+	// markAbandoned writes on a machine why it is not released.
+	markAbandoned struct{ systemID string }
+	// removeFinalizer lets the object go.
+	removeFinalizer struct{ because ending }
+	// wait does nothing until something changes, or until some time has passed.
+	wait struct {
+		// condition is the one that the reason belongs to; "" means that nothing is amiss.
+		condition       string
+		reason, message string
+		unknown         bool // the condition is Unknown, not False
+		after           time.Duration
+	}
+)
+
+// ending is why an object may go.
+type ending string
+
+const (
+	nothingClaimed ending = "nothing was claimed"
+	released       ending = "released"
+	notOurs        ending = "not ours"
+	gone           ending = "gone"
+	abandoned      ending = "abandoned"
+)
+
+func (ensureClaim) key() string     { return "ensure claim" }
+func (s beginClaim) key() string    { return "begin claim " + s.systemID }
+func (s claim) key() string         { return "claim " + s.systemID }
+func (s adopt) key() string         { return "adopt " + s.systemID }
+func (s annotate) key() string      { return "annotate " + s.systemID }
+func (s releaseExtra) key() string  { return "release extra " + s.systemID }
+func (deploy) key() string          { return "deploy" }
+func (setProviderID) key() string   { return "set provider ID" }
+func (joinDNS) key() string         { return "join DNS" }
+func (leaveDNS) key() string        { return "leave DNS" }
+func (linkNode) key() string        { return "link Node" }
+func (powerOn) key() string         { return "power on" }
+func (s release) key() string       { return "release " + s.systemID }
+func (s markAbandoned) key() string { return "mark abandoned " + s.systemID }
+func (removeFinalizer) key() string { return "remove finalizer" }
+func (wait) key() string            { return "wait" }
+
+// How long to wait before looking again, where nothing else wakes us.
+const (
+	moving    = 5 * time.Second  // something is under way
+	releasing = 15 * time.Second // so is a release, or MAAS is away
+	scarce    = 30 * time.Second // no machine is free
+	settled   = time.Minute      // all is as it should be, or waits for a person
+)
+
+const (
+	// powerGrace is how long the power must have been off before a machine is switched on. MAAS polls every 5 minutes.
+	powerGrace = 5 * time.Minute
+	// claimSettles is when an unanswered allocation can have no effect any more. MAAS 3.7: it tries for at most 90 s.
+	claimSettles = 3 * time.Minute
+)
