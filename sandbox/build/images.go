@@ -1,13 +1,13 @@
 package build
 
 import (
-	"bytes"
 	"context"
 	"fmt"
 	"os"
 	"path"
 	"regexp"
 	"runtime"
+	"slices"
 	"strings"
 	"time"
 
@@ -18,7 +18,8 @@ import (
 	"github.com/google/go-containerregistry/pkg/v1/tarball"
 )
 
-// images packs the programs into container images with the names that kubeadm asks for, plus those of our network.
+// images packs the programs into container images with the names that kubeadm asks for, plus those of our own
+// manifests.
 func (p *project) images() step {
 	archive := p.path("machine", "images.tar")
 	return step{
@@ -26,7 +27,7 @@ func (p *project) images() step {
 		title:   "container images",
 		lane:    assembling,
 		needs:   []string{kubernetesStep, baseStep, pauseStep},
-		files:   []string{p.image("cni.yaml"), p.recipes()},
+		files:   append(p.manifestsWithImages(), p.recipes()),
 		keep:    notTest,
 		outputs: []string{archive, p.path("machine", "images.txt")},
 		run: func(ctx context.Context, s *session) error {
@@ -52,15 +53,23 @@ func (s *session) allImages(ctx context.Context) ([]string, error) {
 	if err != nil {
 		return nil, err
 	}
-	manifest, err := os.ReadFile(s.image("cni.yaml"))
-	if err != nil {
-		return nil, fmt.Errorf("reading the manifest of the network: %w", err)
+	for _, file := range s.manifestsWithImages() {
+		manifest, err := os.ReadFile(file)
+		if err != nil {
+			return nil, fmt.Errorf("finding which images we need: %w", err)
+		}
+		own := imagesIn(manifest)
+		if len(own) == 0 {
+			return nil, fmt.Errorf("%s names no image", file)
+		}
+		names = append(names, own...)
 	}
-	own := imagesIn(manifest)
-	if len(own) == 0 {
-		return nil, fmt.Errorf("%s names no image", s.image("cni.yaml"))
-	}
-	return append(names, own...), nil
+	return names, nil
+}
+
+// manifestsWithImages are what the sandbox offers to run in a workload cluster.
+func (p *project) manifestsWithImages() []string {
+	return []string{p.image("cni.yaml"), p.image("hello.yaml")}
 }
 
 // kubeadmImages asks kubeadm, which alone knows what its clusters run.
@@ -96,7 +105,7 @@ func programOf(image string) string {
 func imagesIn(manifest []byte) []string {
 	var names []string
 	for _, match := range regexp.MustCompile(`(?m)^\s*(?:-\s+)?image:\s*(\S+)\s*$`).FindAllSubmatch(manifest, -1) {
-		if image := string(match[1]); !bytes.Contains([]byte(strings.Join(names, " ")), match[1]) {
+		if image := string(match[1]); !slices.Contains(names, image) {
 			names = append(names, image)
 		}
 	}
@@ -141,6 +150,8 @@ func (l layers) newImage(image string) (v1.Image, error) {
 		return assemble("/usr/local/bin/"+program, "", l.kubernetes)
 	case "kube-proxy", "pod-routes":
 		return assemble("/usr/local/bin/"+program, "", l.kubernetes, l.netfilter)
+	case "hello":
+		return assemble("/usr/local/bin/"+program, "65535:65535", l.kubernetes)
 	case "coredns":
 		return assemble("/coredns", "", l.coredns)
 	case "pause":

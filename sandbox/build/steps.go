@@ -28,7 +28,7 @@ const (
 func kubernetesPrograms() []string {
 	return []string{
 		"etcd", "kube-apiserver", "kube-controller-manager", "kube-scheduler", "kube-proxy", "kubelet", "kubeadm", "kubectl",
-		"pod-routes",
+		"pod-routes", "hello",
 	}
 }
 

@@ -8,6 +8,7 @@ import (
 	"os"
 	"path/filepath"
 
+	"github.com/capmaas/cluster-api-provider-maas/sandbox/components/kubernetes/hello"
 	"github.com/capmaas/cluster-api-provider-maas/sandbox/components/kubernetes/podroutes"
 	"go.etcd.io/etcd/server/v3/etcdmain"
 	"k8s.io/component-base/cli"
@@ -48,12 +49,18 @@ func main() {
 			kubectlutil.CheckErr(err)
 		}
 	case "pod-routes":
-		if err := podroutes.Command(os.Args[1:]); err != nil {
-			fmt.Fprintln(os.Stderr, "pod-routes:", err)
-			os.Exit(1)
-		}
+		exit(name, podroutes.Command(os.Args[1:]))
+	case "hello":
+		exit(name, hello.Command(os.Args[1:]))
 	default:
 		fmt.Fprintf(os.Stderr, "kube: unknown program %q: call it by the name of a Kubernetes program, through a link\n", name)
 		os.Exit(2)
+	}
+}
+
+func exit(program string, err error) {
+	if err != nil {
+		fmt.Fprintf(os.Stderr, "%s: %v\n", program, err)
+		os.Exit(1)
 	}
 }

@@ -1,0 +1,247 @@
+package build
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"syscall"
+	"testing"
+	"time"
+)
+
+// newTestProject is a project with nothing in it, and what it says.
+func newTestProject(t *testing.T) (*project, *bytes.Buffer) {
+	t.Helper()
+	repo := t.TempDir()
+	if err := os.MkdirAll(filepath.Join(repo, "sandbox", "components"), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	var log bytes.Buffer
+	p, err := newProject(Options{Repo: repo, Log: &log})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return p, &log
+}
+
+// recorder makes steps that note that they ran and write their output.
+type recorder struct {
+	mu  sync.Mutex
+	ran []string
+}
+
+func (r *recorder) step(p *project, name string, needs ...string) step {
+	output := p.path(name)
+	return step{
+		name: name, title: name, needs: needs, files: []string{p.path("input-" + name)}, outputs: []string{output},
+		run: func(context.Context, *session) error {
+			r.mu.Lock()
+			defer r.mu.Unlock()
+			r.ran = append(r.ran, name)
+			return os.WriteFile(output, []byte(name), 0o644)
+		},
+	}
+}
+
+func (r *recorder) take() []string {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	ran := r.ran
+	r.ran = nil
+	slices.Sort(ran)
+	return ran
+}
+
+func write(t *testing.T, path, content string) {
+	t.Helper()
+	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(path, []byte(content), 0o644); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func TestOnlyWhatChangedRunsAgain(t *testing.T) {
+	t.Parallel()
+	p, log := newTestProject(t)
+	var r recorder
+	steps := []step{r.step(p, "a"), r.step(p, "b", "a"), r.step(p, "c")}
+	steps[2].lane = assembling
+	for _, test := range []struct {
+		what   string
+		change func()
+		want   []string
+	}{
+		{"everything at first", func() {}, []string{"a", "b", "c"}},
+		{"nothing when nothing changed", func() {}, nil},
+		{"what needs a changed step, too", func() { write(t, p.path("input-a"), "new") }, []string{"a", "b"}},
+		{"only the step whose own input changed", func() { write(t, p.path("input-b", "file"), "new") }, []string{"b"}},
+		{"the step whose output is gone", func() { _ = os.Remove(p.path("c")) }, []string{"c"}},
+		{"a step whose facts changed", func() { steps[2].facts = []string{"v2"} }, []string{"c"}},
+	} {
+		test.change()
+		log.Reset()
+		if err := newSchedule(p, steps).run(t.Context()); err != nil {
+			t.Fatalf("%s: %v", test.what, err)
+		}
+		if ran := r.take(); !slices.Equal(ran, test.want) {
+			t.Errorf("%s: ran %v, want %v", test.what, ran, test.want)
+		}
+		if quiet := log.Len() == 0; quiet != (len(test.want) == 0) {
+			t.Errorf("%s: said %q", test.what, log)
+		}
+	}
+}
+
+func TestAFailedStepRunsAgainAndStopsThoseThatNeedIt(t *testing.T) {
+	t.Parallel()
+	p, _ := newTestProject(t)
+	var r recorder
+	broken := errors.New("broken")
+	bad := r.step(p, "bad")
+	good := bad.run
+	bad.run = func(context.Context, *session) error { return broken }
+	after := r.step(p, "after", "bad")
+	after.lane = assembling
+	if err := newSchedule(p, []step{bad, after}).run(t.Context()); !errors.Is(err, broken) || !strings.Contains(err.Error(), "building bad") {
+		t.Fatalf("error %v", err)
+	}
+	if ran := r.take(); ran != nil {
+		t.Errorf("ran %v", ran)
+	}
+	bad.run = good
+	if err := newSchedule(p, []step{bad, after}).run(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	if ran := r.take(); !slices.Equal(ran, []string{"after", "bad"}) {
+		t.Errorf("ran %v", ran)
+	}
+}
+
+func TestCancellingEndsProgramsAndTheirChildren(t *testing.T) {
+	t.Parallel()
+	p, _ := newTestProject(t)
+	ctx, cancel := context.WithCancel(t.Context())
+	pids := make(chan string, 1)
+	s := step{name: "slow", title: "slow", run: func(ctx context.Context, s *session) error {
+		return s.exec(ctx, command{argv: []string{"sh", "-c", "sleep 1000 & echo $!; wait"}, onLine: func(line string) { pids <- line }})
+	}}
+	go func() { pids <- <-pids; cancel() }()
+	if err := newSchedule(p, []step{s}).run(ctx); !errors.Is(err, context.Canceled) {
+		t.Errorf("error %v", err)
+	}
+	child := filepath.Join("/proc", <-pids, "stat")
+	for deadline := time.Now().Add(5 * time.Second); ; time.Sleep(10 * time.Millisecond) {
+		// A killed process may stay in the table until somebody collects it.
+		stat, err := os.ReadFile(child)
+		if err != nil || bytes.Contains(stat, []byte(") Z ")) {
+			return
+		}
+		if time.Now().After(deadline) {
+			t.Fatalf("the child still runs: %s", stat)
+		}
+	}
+}
+
+func TestAFailingProgramShowsTheEndOfItsOutput(t *testing.T) {
+	t.Parallel()
+	p, _ := newTestProject(t)
+	s := &session{project: p, step: step{name: "x", title: "x"}}
+	err := s.exec(t.Context(), command{argv: []string{"sh", "-c", "seq 100; echo the cause >&2; exit 3"}})
+	for _, want := range []string{"exit status 3", "| the cause", "| 100", filepath.Join("logs", "x.log")} {
+		if err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%q is not in: %v", want, err)
+		}
+	}
+	if err != nil && strings.Contains(err.Error(), "| 50\n") {
+		t.Errorf("too much output: %v", err)
+	}
+}
+
+func TestASecondBuildWaitsForTheFirst(t *testing.T) {
+	t.Parallel()
+	p, log := newTestProject(t)
+	path := p.path(".lock")
+	unlock, err := lock(t.Context(), path, p.log)
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithTimeout(t.Context(), 50*time.Millisecond)
+	defer cancel()
+	if _, err := lock(ctx, path, p.log); !errors.Is(err, context.DeadlineExceeded) {
+		t.Fatalf("error %v", err)
+	}
+	if !strings.Contains(log.String(), "another build is running") {
+		t.Errorf("said %q", log)
+	}
+	unlock()
+	unlock, err = lock(t.Context(), path, p.log)
+	if err != nil {
+		t.Fatal(err)
+	}
+	unlock()
+}
+
+func TestOnlySelectsWithAllThatIsNeeded(t *testing.T) {
+	t.Parallel()
+	p, _ := newTestProject(t)
+	for _, test := range []struct {
+		only []string
+		want string
+	}{
+		{[]string{Assets}, "kubernetes"},
+		{[]string{manifestsStep}, "kubernetes manifests"},
+		{[]string{storeStep}, "packages kubernetes base containerd pause images store"},
+	} {
+		steps, err := selectSteps(p.steps(), test.only)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var names []string
+		for _, s := range steps {
+			names = append(names, s.name)
+		}
+		if got := strings.Join(names, " "); got != test.want {
+			t.Errorf("%v selects %q, want %q", test.only, got, test.want)
+		}
+	}
+	if _, err := selectSteps(p.steps(), []string{"nonsense"}); err == nil || !strings.Contains(err.Error(), kubernetesStep) {
+		t.Errorf("an unknown step: %v", err)
+	}
+}
+
+func TestEveryStepNeedsOnlyEarlierOnes(t *testing.T) {
+	t.Parallel()
+	p, _ := newTestProject(t)
+	seen := make(map[string]bool)
+	for _, s := range p.steps() {
+		for _, need := range s.needs {
+			if !seen[need] {
+				t.Errorf("%s needs %s, which does not come before it", s.name, need)
+			}
+		}
+		if seen[s.name] || len(s.outputs) == 0 {
+			t.Errorf("%s: named twice or without outputs", s.name)
+		}
+		seen[s.name] = true
+	}
+}
+
+func TestAFullDiskIsNamed(t *testing.T) {
+	t.Parallel()
+	for _, err := range []error{&os.PathError{Op: "write", Path: "x", Err: syscall.ENOSPC}, errors.New("link: no space left on device")} {
+		if got := explainFullDisk(err, t.TempDir()); !errors.Is(got, err) || !strings.Contains(got.Error(), "MiB left") {
+			t.Errorf("%v", got)
+		}
+	}
+	other := errors.New("other")
+	if got := explainFullDisk(other, t.TempDir()); got.Error() != "other" {
+		t.Errorf("%v", got)
+	}
+}
