@@ -8,6 +8,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/controller"
 
 	"github.com/capmaas/cluster-api-provider-maas/internal/controllers/maascluster"
+	"github.com/capmaas/cluster-api-provider-maas/internal/controllers/maasmachine"
 	"github.com/capmaas/cluster-api-provider-maas/internal/endpoint"
 	"github.com/capmaas/cluster-api-provider-maas/internal/identity"
 	"github.com/capmaas/cluster-api-provider-maas/maas"
@@ -46,7 +47,19 @@ func Setup(ctx context.Context, mgr ctrl.Manager, options Options) error {
 		Recorder:     mgr.GetEventRecorder(FieldManager),
 		WatchFilter:  options.WatchFilter,
 	}
-	return cluster.SetupWithManager(ctx, mgr, options.controller(1))
+	if err := cluster.SetupWithManager(ctx, mgr, options.controller(1)); err != nil {
+		return err
+	}
+	machine := &maasmachine.Reconciler{
+		Client:       mgr.GetClient(),
+		MAAS:         options.MAAS,
+		Endpoint:     publisher,
+		Identity:     user,
+		ClusterCache: clusters,
+		Recorder:     mgr.GetEventRecorder(FieldManager),
+		WatchFilter:  options.WatchFilter,
+	}
+	return machine.SetupWithManager(ctx, mgr, options.controller(max(options.MachineConcurrency, 1)))
 }
 
 func (o Options) controller(concurrency int) controller.Options {
