@@ -109,8 +109,8 @@ func (r *Reconciler) observeDNS(ctx context.Context, o *observation) {
 	}
 	record, ok := endpoint.RecordOf(o.infra)
 	o.dns.managed = ok
-	if !ok || o.deleting() || o.standing != holdsOurs {
-		return // leaving needs no look: the publisher compares
+	if !ok || o.standing != holdsOurs {
+		return
 	}
 	ctx, cancel := context.WithTimeout(ctx, readPatience)
 	defer cancel()
@@ -126,6 +126,9 @@ func (r *Reconciler) observeDNS(ctx context.Context, o *observation) {
 
 // apiServerServes asks KCP's view, and where there is none, the API server itself.
 func (r *Reconciler) apiServerServes(ctx context.Context, o *observation) bool {
+	if o.leaving() {
+		return false
+	}
 	if serves, known := apiServerHealthy(o.owner); known {
 		return serves
 	}

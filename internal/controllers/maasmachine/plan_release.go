@@ -31,11 +31,10 @@ func nextRelease(o observation) step {
 			"machine %s in MAAS %s was not claimed by CAPMAAS, so it is not released: release it there, or let go of it with annotation %s",
 			o.systemID(), o.maasHost, infrav1.AbandonAnnotation))
 	}
-	left := o.notFree()
-	if s, due := nextLeave(o, len(left) > 0); due {
+	if s, due := nextLeave(o); due {
 		return s
 	}
-	return nextGiveBack(o, left)
+	return nextGiveBack(o, o.notFree())
 }
 
 // nextGiveBack releases what is left, one machine at a time, and then lets the object go.
@@ -102,27 +101,26 @@ func nextReleaseOf(o observation, m *maas.Machine) step {
 }
 
 // nextLeave takes the machine out of DNS before it is released: an address that stays in the record comes back with the
-// machine's next tenant. Once no machine of ours is left, the attempt is enough.
-func nextLeave(o observation, blocks bool) (step, bool) {
-	if !o.controlPlane() || !o.dns.managed {
-		return nil, false
-	}
+// machine's next tenant. Where no machine of ours is left, its address is a stranger's, which the MaasCluster's reconciler removes.
+func nextLeave(o observation) (step, bool) {
 	err, done := o.did(leaveDNS{})
 	switch {
+	case !o.dns.attached && o.dns.err == nil:
+		return nil, false
 	case !done:
 		return leaveDNS{}, true
-	case err != nil && blocks:
-		return wait{
-			condition: infrav1.MachineDeletingCondition, reason: infrav1.LeavingDNSReason, after: releasing,
-			message: fmt.Sprintf("the address cannot be taken out of the control plane's DNS record, which comes before the release: %v", err),
-		}, true
+	case err == nil:
+		return nil, false
 	}
-	return nil, false
+	return wait{
+		condition: infrav1.MachineDeletingCondition, reason: infrav1.LeavingDNSReason, after: releasing,
+		message: fmt.Sprintf("the address cannot be taken out of the control plane's DNS record, which comes before the release: %v", err),
+	}, true
 }
 
 // nextAbandon: a person decided to let go of the machine as it is.
 func nextAbandon(o observation) step {
-	if _, done := o.did(leaveDNS{}); !done && o.controlPlane() && o.dns.managed {
+	if _, done := o.did(leaveDNS{}); !done && (o.dns.attached || o.dns.err != nil) {
 		return leaveDNS{}
 	}
 	if o.unreadable == nil && o.standing == holdsOurs && !o.machine.Locked {

@@ -190,7 +190,7 @@ func dnsOf(o observation) *metav1.Condition {
 	switch {
 	case o.dns.external:
 		c.Status, c.Reason, c.Message = metav1.ConditionTrue, infrav1.DNSNotManagedReason, "the endpoint is not managed by CAPMAAS"
-	case leaving && left == nil, o.leaving() && !o.deleting() && !o.dns.attached && o.dns.err == nil:
+	case leaving && left == nil, o.leaving() && !o.dns.attached && o.dns.err == nil:
 		c.Reason, c.Message = infrav1.DNSDetachedReason, "the machine goes, and has left the record"
 	case o.leaving():
 		c.Reason, c.Message = infrav1.DNSDetachPendingReason, "the machine goes, and has yet to leave the record"
