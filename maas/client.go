@@ -16,8 +16,8 @@ const defaultTimeout = 60 * time.Second
 
 // Client talks to one MAAS as one user. It is safe for concurrent use.
 type Client struct {
-	base         string       // ends with a slash
-	credentials  *credentials // a pointer, so that a printed client shows an address
+	base         string              // ends with a slash
+	credentials  func() *credentials // a function, for whatever prints a client cannot look into it
 	http         http.Client
 	ownTransport bool // its traces can be believed
 	timeout      time.Duration
@@ -38,7 +38,7 @@ func New(config Config) (*Client, error) {
 	}
 	c := &Client{
 		base:        base,
-		credentials: key,
+		credentials: func() *credentials { return key },
 		timeout:     config.Timeout,
 		userAgent:   cmp.Or(config.UserAgent, "capmaas"),
 		observe:     config.Observe,

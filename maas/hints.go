@@ -27,10 +27,13 @@ func (c *Client) redirectMessage(resp *http.Response) string {
 	if err != nil || location.Host == "" {
 		return "the address redirects elsewhere: " + c.baseHint()
 	}
-	asked := strings.TrimPrefix(resp.Request.URL.String(), c.base)
-	target := url.URL{Scheme: location.Scheme, Host: location.Host, Path: location.Path, RawQuery: location.RawQuery}
-	if base, ok := strings.CutSuffix(target.String(), asked); ok && strings.HasSuffix(base, "/"+apiPath) {
-		return "the address redirects: set the endpoint to " + strings.TrimSuffix(strings.TrimSuffix(base, apiPath), "/")
+	target := url.URL{Scheme: location.Scheme, Host: location.Host, Path: location.Path}
+	// The same path below another base, as MAAS's plain port does once TLS is on.
+	if _, asked, ok := strings.Cut(resp.Request.URL.Path, "/"+apiPath); ok {
+		if base, ok := strings.CutSuffix(target.Path, "/"+apiPath+asked); ok {
+			there := url.URL{Scheme: target.Scheme, Host: target.Host, Path: base}
+			return "the address redirects: set the endpoint to " + there.String()
+		}
 	}
 	if before, _, ok := strings.Cut(target.Path, "/MAAS/"); ok {
 		here := url.URL{Scheme: target.Scheme, Host: target.Host, Path: before + "/MAAS"}

@@ -68,7 +68,7 @@ func (c *Client) newHTTPRequest(ctx context.Context, r request) (*http.Request, 
 		req.Header.Set("Content-Type", "application/x-www-form-urlencoded")
 	}
 	if !r.anonymous {
-		req.Header.Set("Authorization", c.credentials.authorization(c.now()))
+		req.Header.Set("Authorization", c.credentials().authorization(c.now()))
 	}
 	req.Header.Set("Accept", "application/json")
 	req.Header.Set("User-Agent", c.userAgent)
