@@ -1,0 +1,99 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"strconv"
+	"strings"
+	"syscall"
+
+	"github.com/spf13/cobra"
+	"golang.org/x/term"
+
+	"github.com/capmaas/cluster-api-provider-maas/sandbox/host"
+	"github.com/capmaas/cluster-api-provider-maas/sandbox/management"
+)
+
+func newShell(p *places) *cobra.Command {
+	return &cobra.Command{
+		Use: "shell [MACHINE [COMMAND…]]", Short: "Open a shell in a machine, by its name in MAAS; without one, list them",
+		DisableFlagsInUseLine: true,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			l, err := p.layout()
+			if err != nil {
+				return err
+			}
+			pid, err := host.InitPid(l)
+			if err != nil {
+				return err
+			}
+			if pid == 0 {
+				return errors.New("no sandbox runs (or you are not root)")
+			}
+			if len(args) == 0 {
+				return listMachines(cmd.Context(), l)
+			}
+			return enter(cmd.Context(), l, pid, args[0], args[1:])
+		},
+	}
+}
+
+// listMachines says into which machines one can go.
+func listMachines(ctx context.Context, l host.Layout) error {
+	snapshot, err := management.NewControl(l).Snapshot(ctx)
+	if err != nil {
+		return err
+	}
+	fmt.Println("Machines that run:")
+	none := true
+	for _, m := range snapshot.Machines {
+		if m.PowerState == "on" {
+			none = false
+			fmt.Printf("  %-18s %-10s %s\n", m.Hostname, m.StatusName, strings.Join(m.Addresses, " "))
+		}
+	}
+	if none {
+		fmt.Println("  none")
+	}
+	fmt.Println("Open a shell in one with: make sandbox-shell MACHINE=<name>")
+	return nil
+}
+
+// enter runs a command, or a shell, in a machine. It replaces this process, so that the terminal and the exit code are its own.
+func enter(ctx context.Context, l host.Layout, pid int, machine string, command []string) error {
+	snapshot, err := management.NewControl(l).Snapshot(ctx)
+	if err != nil {
+		return err
+	}
+	known := false
+	for _, m := range snapshot.Machines {
+		if m.SystemID == machine {
+			machine = m.Hostname
+		}
+		known = known || m.Hostname == machine
+	}
+	if !known {
+		return fmt.Errorf("the MAAS region has no machine %q", machine)
+	}
+	nsenter, err := exec.LookPath("nsenter")
+	if err != nil {
+		return fmt.Errorf("finding nsenter: %w", err)
+	}
+	if len(command) == 0 {
+		command = []string{"/bin/bash", "-l"}
+	}
+	args := []string{
+		"nsenter", "--target", strconv.Itoa(pid), "--mount", "--net", "--pid", "--ipc", "--uts", "--",
+		l.Bin("runc"), "--root", l.Run("runc"), "exec", "--env", "TERM=" + os.Getenv("TERM"), "--env", "HOME=/root", "--cwd", "/root",
+		"--env", "KUBECONFIG=/etc/kubernetes/admin.conf",
+	}
+	if term.IsTerminal(int(os.Stdin.Fd())) && term.IsTerminal(int(os.Stdout.Fd())) {
+		args = append(args, "--tty")
+	}
+	args = append(append(args, machine), command...)
+	//nolint:gosec // Running what the user asks for is what this is for.
+	return syscall.Exec(nsenter, args, os.Environ())
+}

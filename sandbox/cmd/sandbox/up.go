@@ -1,0 +1,257 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"time"
+
+	"github.com/spf13/cobra"
+	"golang.org/x/term"
+
+	"github.com/capmaas/cluster-api-provider-maas/sandbox/build"
+	"github.com/capmaas/cluster-api-provider-maas/sandbox/follow"
+	"github.com/capmaas/cluster-api-provider-maas/sandbox/host"
+	"github.com/capmaas/cluster-api-provider-maas/sandbox/management"
+)
+
+// upOptions are the flags of up.
+type upOptions struct {
+	machines, controlPlanes, workers int
+	noCluster, keep                  bool
+	ports                            host.Ports
+	timeout                          time.Duration
+}
+
+func newUp(p *places) *cobra.Command {
+	o := upOptions{}
+	cmd := &cobra.Command{
+		Use: "up", Short: "Build and start everything, make a cluster, and follow it until its Nodes are Ready", Args: cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			l, err := p.layout()
+			if err != nil {
+				return err
+			}
+			return (&starter{layout: l, options: o, begin: time.Now()}).up(cmd.Context())
+		},
+	}
+	flags := cmd.Flags()
+	flags.IntVar(&o.machines, "machines", 8, "machines that the MAAS region has")
+	flags.IntVar(&o.controlPlanes, "control-plane", 1, "machines of the cluster's control plane: 1, 3, 5 …")
+	flags.IntVar(&o.workers, "workers", 3, "the cluster's workers")
+	flags.BoolVar(&o.noCluster, "no-cluster", false, "start the management cluster and MAAS, and make no cluster")
+	flags.BoolVar(&o.keep, "keep", false, "leave all running when the cluster does not come up")
+	flags.IntVar(&o.ports.Management, "management-port", 0, "port of 127.0.0.1 for the management cluster (0: any free one)")
+	flags.IntVar(&o.ports.Workload, "workload-port", 0, "port of 127.0.0.1 for workload clusters (0: any free one)")
+	flags.IntVar(&o.ports.Maas, "maas-port", 0, "port of 127.0.0.1 for the MAAS API (0: any free one)")
+	flags.DurationVar(&o.timeout, "timeout", 10*time.Minute, "how long the cluster may take")
+	return cmd
+}
+
+func (o upOptions) check() error {
+	switch {
+	case o.controlPlanes < 1 || o.controlPlanes%2 == 0:
+		return fmt.Errorf("--control-plane is %d, and must be an odd number: etcd votes", o.controlPlanes)
+	case o.workers < 0:
+		return fmt.Errorf("--workers is %d", o.workers)
+	case o.machines < 1 || o.machines > 200:
+		return fmt.Errorf("--machines is %d, and must be 1 to 200", o.machines)
+	case !o.noCluster && o.machines < o.controlPlanes+o.workers:
+		return fmt.Errorf("--machines is %d, and the cluster wants %d", o.machines, o.controlPlanes+o.workers)
+	}
+	return nil
+}
+
+// starter is one run of up.
+type starter struct {
+	layout  host.Layout
+	options upOptions
+	begin   time.Time
+}
+
+func (s *starter) say(format string, args ...any) {
+	fmt.Printf("[%s] %s\n", follow.Elapsed(time.Since(s.begin)), fmt.Sprintf(format, args...))
+}
+
+func (s *starter) up(ctx context.Context) error {
+	if err := s.options.check(); err != nil {
+		return err
+	}
+	if err := host.RequireRoot(); err != nil {
+		return err
+	}
+	lock, err := host.Lock(s.layout)
+	if errors.Is(err, host.ErrRunning) {
+		return s.join(ctx)
+	}
+	if err != nil {
+		return err
+	}
+	ended, err := s.start(ctx, lock)
+	if err != nil {
+		return s.explain(ctx, err)
+	}
+	if err = s.follow(ctx, ended); err == nil {
+		return nil
+	}
+	if s.options.keep && ctx.Err() == nil {
+		return fmt.Errorf("%w\nall is left running; stop it with: %s down", err, s.layout.Bin("sandbox"))
+	}
+	return s.explain(ctx, s.tearDown(err))
+}
+
+// start starts the sandbox, and holds the lock while nothing else does. On an error nothing is left running.
+func (s *starter) start(ctx context.Context, lock *os.File) (<-chan error, error) {
+	defer lock.Close()
+	if err := s.prepare(ctx); err != nil {
+		return nil, errors.Join(err, host.Clean(context.WithoutCancel(ctx), s.layout))
+	}
+	ended, err := s.spawn(ctx, lock)
+	if err == nil {
+		return ended, nil
+	}
+	lock.Close()
+	return nil, s.tearDown(err)
+}
+
+// prepare checks the host, clears what an earlier sandbox left, and builds.
+func (s *starter) prepare(ctx context.Context) error {
+	_, err := os.Stat(s.layout.ImageStore())
+	needs := host.Needs{ControlPlanes: s.options.controlPlanes, Workers: s.options.workers, Built: err == nil}
+	if err := host.Check(s.layout, needs); err != nil {
+		return err
+	}
+	if err := host.Clean(ctx, s.layout); err != nil {
+		return fmt.Errorf("clearing what an earlier sandbox left: %w", err)
+	}
+	if err := s.checkLimits(needs); err != nil {
+		return err
+	}
+	if err := build.Run(ctx, build.Options{Repo: s.layout.Root, Out: s.layout.Build, Log: os.Stdout}); err != nil {
+		return err
+	}
+	return s.layout.Make()
+}
+
+func (s *starter) checkLimits(needs host.Needs) error {
+	err := host.CheckLimits(needs)
+	limit, ok := errors.AsType[*host.LimitError](err)
+	if !ok || os.Getenv("SANDBOX_TUNE_HOST") != "1" {
+		return err
+	}
+	s.say("raising the host limit %s from %d to %d until the sandbox goes down", limit.Name, limit.Have, limit.Want)
+	return host.RaiseLimit(s.layout, limit)
+}
+
+// spawn starts the daemon and waits until all components run. The channel tells when and why the daemon ends.
+func (s *starter) spawn(ctx context.Context, lock *os.File) (<-chan error, error) {
+	listeners, ports, err := host.Listen(s.options.ports)
+	if err != nil {
+		return nil, err
+	}
+	defer listeners.Close()
+	settings := management.Settings{Layout: s.layout, Machines: s.options.machines, Ports: ports}
+	if err := settings.Save(); err != nil {
+		return nil, err
+	}
+	output, err := os.OpenFile(s.layout.Log("sandbox"), os.O_CREATE|os.O_WRONLY|os.O_APPEND, 0o644)
+	if err != nil {
+		return nil, fmt.Errorf("opening the sandbox's log: %w", err)
+	}
+	defer output.Close()
+	_, progress, err := host.Spawn(lock, listeners, output, internalArgs("internal-init", s.layout)...)
+	if err != nil {
+		return nil, err
+	}
+	stop := context.AfterFunc(ctx, func() { progress.Close() })
+	defer stop()
+	ended, err := management.Listen(progress, func(note string) { s.say("%s", note) })
+	if ctx.Err() != nil {
+		return nil, ctx.Err()
+	}
+	return ended, err
+}
+
+// join waits for a sandbox that another command starts, and follows it.
+func (s *starter) join(ctx context.Context) error {
+	s.say("a sandbox runs already, or is being started: following it")
+	control := management.NewControl(s.layout)
+	for {
+		if status, err := control.Status(ctx); err == nil && status.Ready {
+			break
+		}
+		running, err := host.Running(s.layout)
+		if err != nil {
+			return err
+		}
+		if !running {
+			return errors.New("the sandbox that was being started has ended")
+		}
+		select {
+		case <-ctx.Done():
+			return errors.New("stopped following; the sandbox goes on")
+		case <-time.After(500 * time.Millisecond):
+		}
+	}
+	err := s.follow(ctx, nil)
+	if ctx.Err() != nil {
+		return errors.New("stopped following; the sandbox goes on")
+	}
+	return err
+}
+
+// follow makes the cluster and follows it to the end.
+func (s *starter) follow(ctx context.Context, ended <-chan error) error {
+	settings, err := management.LoadSettings(s.layout)
+	if err != nil {
+		return err
+	}
+	if s.options.noCluster {
+		s.say("all is up; no cluster was asked for")
+		fmt.Printf("\n  export KUBECONFIG=%s\n", s.layout.ManagementKubeconfig())
+		return nil
+	}
+	ctx, cancel := context.WithCancelCause(ctx)
+	defer cancel(nil)
+	go func() {
+		select {
+		case err := <-ended:
+			cancel(err)
+		case <-ctx.Done():
+		}
+	}()
+	columns := 0
+	if term.IsTerminal(int(os.Stdout.Fd())) {
+		columns = 80
+		if width, _, err := term.GetSize(int(os.Stdout.Fd())); err == nil {
+			columns = width
+		}
+	}
+	err = follow.Run(ctx, follow.Options{
+		Layout: s.layout, Ports: settings.Ports, ControlPlanes: s.options.controlPlanes, Workers: s.options.workers,
+		Timeout: s.options.timeout, Begin: s.begin, Out: os.Stdout, Columns: columns,
+	})
+	if err != nil && ctx.Err() != nil {
+		return context.Cause(ctx)
+	}
+	return err
+}
+
+// tearDown ends a sandbox that did not come up, and adds to the error what went wrong with that.
+func (s *starter) tearDown(err error) error {
+	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
+	defer cancel()
+	if _, failed := host.Down(ctx, s.layout); failed != nil {
+		return errors.Join(err, fmt.Errorf("stopping the sandbox: %w", failed))
+	}
+	return err
+}
+
+// explain adds to an error what its reader wants to know next.
+func (s *starter) explain(ctx context.Context, err error) error {
+	if ctx.Err() != nil {
+		return fmt.Errorf("stopped half-way; nothing is left running (logs: %s)", s.layout.Logs())
+	}
+	return fmt.Errorf("%w\nnothing is left running (logs: %s)", err, s.layout.Logs())
+}

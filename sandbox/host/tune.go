@@ -1,0 +1,57 @@
+package host
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"strconv"
+)
+
+// tuned is a limit that was raised.
+type tuned struct {
+	Path string `json:"path"`
+	Was  int    `json:"was"`
+	Set  int    `json:"set"`
+}
+
+// RaiseLimit raises the limit, and remembers what it was. RestoreLimits puts it back.
+func RaiseLimit(l Layout, limit *LimitError) error {
+	// What it was goes to disk first: a crash in between restores a value that was never changed, which is harmless.
+	text, err := json.Marshal(tuned{Path: inotifyLimit, Was: limit.Have, Set: limit.Want})
+	if err != nil {
+		return fmt.Errorf("remembering a host limit: %w", err)
+	}
+	if err := os.WriteFile(l.tuned(), text, 0o600); err != nil {
+		return fmt.Errorf("remembering a host limit: %w", err)
+	}
+	if err := os.WriteFile(inotifyLimit, []byte(strconv.Itoa(limit.Want)), 0o644); err != nil {
+		return fmt.Errorf("raising %s: %w", limit.Name, err)
+	}
+	return nil
+}
+
+// RestoreLimits puts raised limits back to what they were. A limit that somebody changed since stays as it is.
+func RestoreLimits(l Layout) error {
+	text, err := os.ReadFile(l.tuned())
+	if errors.Is(err, os.ErrNotExist) {
+		return nil
+	}
+	if err != nil {
+		return fmt.Errorf("restoring a host limit: %w", err)
+	}
+	var limit tuned
+	if err := json.Unmarshal(text, &limit); err != nil || limit.Path != inotifyLimit {
+		return fmt.Errorf("restoring a host limit: %s is damaged", l.tuned())
+	}
+	have, err := readLimit()
+	if err != nil {
+		return err
+	}
+	if have == limit.Set {
+		if err := os.WriteFile(limit.Path, []byte(strconv.Itoa(limit.Was)), 0o644); err != nil {
+			return fmt.Errorf("restoring a host limit: %w", err)
+		}
+	}
+	return os.Remove(l.tuned())
+}

@@ -1,0 +1,185 @@
+// Package machines boots machines that the simulated MAAS deploys: containers with an init system of their own, on a disk made of
+// the machine image. A machine knows of the region what a MAAS machine knows, and cloud-init does the rest.
+package machines
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"os"
+	"path/filepath"
+	"sort"
+	"sync"
+
+	"github.com/capmaas/cluster-api-provider-maas/maas/simulator"
+)
+
+// Config says where machines live and what they are made of.
+type Config struct {
+	// Dir holds a folder for each machine, named by system ID, and the console logs, named by hostname.
+	Dir string
+	// Rootfs is the machine image; ImageStore a containerd folder with container images in it.
+	Rootfs, ImageStore string
+	// Runc is the program, and RuncState its folder.
+	Runc, RuncState string
+	// Cgroup under which each machine has its own, from the root of the hierarchies.
+	Cgroup string
+	// Bridge that the machines are plugged to.
+	Bridge string
+	Log    *slog.Logger
+	// Lost is told the system ID of a machine that stopped by itself.
+	Lost func(systemID string)
+}
+
+// Booter boots machines; it is the region's simulator.Booter.
+type Booter struct {
+	cfg Config
+	// capabilities are all that this machine has to give.
+	capabilities []string
+	openFiles    uint64
+
+	mu       sync.Mutex
+	machines map[string]*machine
+}
+
+var _ simulator.Booter = (*Booter)(nil)
+
+// machine is one that was booted at least once since its disk was forgotten.
+type machine struct {
+	mu   sync.Mutex
+	dir  string
+	name string
+	// running ends with the machine; nil when it is off.
+	running *running
+}
+
+// New makes a Booter without machines.
+func New(cfg Config) (*Booter, error) {
+	capabilities, err := boundingSet()
+	if err != nil {
+		return nil, err
+	}
+	openFiles, err := openFilesLimit()
+	if err != nil {
+		return nil, err
+	}
+	return &Booter{cfg: cfg, capabilities: capabilities, openFiles: openFiles, machines: map[string]*machine{}}, nil
+}
+
+// Boot starts a machine, on the disk it had, or on a fresh one.
+func (b *Booter) Boot(ctx context.Context, boot simulator.BootMachine) error {
+	m := b.machine(boot.SystemID, boot.Hostname)
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if m.running != nil {
+		return nil
+	}
+	if err := b.start(ctx, m, boot); err != nil {
+		return fmt.Errorf("booting %s: %w", boot.Hostname, errors.Join(err, b.stop(context.WithoutCancel(ctx), m)))
+	}
+	b.cfg.Log.Info("machine boots", "machine", boot.SystemID, "name", boot.Hostname, "address", boot.Interface.Address)
+	return nil
+}
+
+func (b *Booter) start(ctx context.Context, m *machine, boot simulator.BootMachine) error {
+	if err := b.makeDisk(ctx, m.dir); err != nil {
+		return err
+	}
+	root := filepath.Join(m.dir, "root")
+	if err := writeIdentity(root, boot); err != nil {
+		return err
+	}
+	if err := writeSpec(m.dir, b.spec(m, boot)); err != nil {
+		return err
+	}
+	console, err := openConsole(filepath.Join(b.cfg.Dir, m.name+".console.log"))
+	if err != nil {
+		return err
+	}
+	pid, err := b.create(ctx, m, console)
+	if err != nil {
+		console.close()
+		return err
+	}
+	if err := plug(b.cfg.Bridge, cableName(boot.SystemID), pid, boot.Interface); err != nil {
+		console.close()
+		return err
+	}
+	if err := b.runc(ctx, "start", m.name); err != nil {
+		console.close()
+		return err
+	}
+	m.running, err = watch(pid, console, func() { b.lost(m, boot.SystemID) })
+	return err
+}
+
+// lost is called when a machine ended that nobody halted: it powered itself off, or its init system crashed.
+func (b *Booter) lost(m *machine, systemID string) {
+	m.mu.Lock()
+	err := b.stop(context.Background(), m)
+	m.mu.Unlock()
+	b.cfg.Log.Info("machine stopped by itself", "machine", systemID, "name", m.name, "error", err)
+	b.cfg.Lost(systemID)
+}
+
+// Halt stops a machine, and forgets its disk if wipe is set.
+func (b *Booter) Halt(ctx context.Context, systemID string, wipe bool) error {
+	b.mu.Lock()
+	m := b.machines[systemID]
+	if m != nil && wipe {
+		delete(b.machines, systemID)
+	}
+	b.mu.Unlock()
+	if m == nil {
+		return nil
+	}
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if err := b.stop(ctx, m); err != nil {
+		return fmt.Errorf("halting %s: %w", m.name, err)
+	}
+	if wipe {
+		if err := os.RemoveAll(m.dir); err != nil {
+			return fmt.Errorf("removing the disk of %s: %w", m.name, err)
+		}
+	}
+	b.cfg.Log.Info("machine halted", "machine", systemID, "name", m.name, "wiped", wipe)
+	return nil
+}
+
+// stop makes sure that nothing of a machine runs or is mounted. Its disk stays.
+func (b *Booter) stop(ctx context.Context, m *machine) error {
+	if m.running != nil {
+		m.running.halted()
+		m.running = nil
+	}
+	return errors.Join(b.remove(ctx, m.name), unmount(m.dir))
+}
+
+// Names lists the machines that run, by name.
+func (b *Booter) Names() []string {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	var out []string
+	for _, m := range b.machines {
+		m.mu.Lock()
+		if m.running != nil {
+			out = append(out, m.name)
+		}
+		m.mu.Unlock()
+	}
+	sort.Strings(out)
+	return out
+}
+
+func (b *Booter) machine(systemID, hostname string) *machine {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	m := b.machines[systemID]
+	if m == nil {
+		m = &machine{dir: filepath.Join(b.cfg.Dir, systemID), name: hostname}
+		b.machines[systemID] = m
+	}
+	return m
+}

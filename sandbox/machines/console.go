@@ -1,0 +1,105 @@
+package machines
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"net"
+	"os"
+	"path/filepath"
+	"sync"
+	"time"
+
+	"golang.org/x/sys/unix"
+)
+
+// console writes what a machine says on its console to a log. The container runtime hands over the terminal through a socket.
+type console struct {
+	log    *os.File
+	socket *net.UnixListener
+	dir    string
+	done   chan struct{}
+	once   sync.Once
+}
+
+// openConsole waits for a terminal, and copies it to the log at path.
+func openConsole(path string) (*console, error) {
+	log, err := os.OpenFile(path, os.O_CREATE|os.O_WRONLY|os.O_APPEND, 0o644)
+	if err != nil {
+		return nil, fmt.Errorf("opening the console log: %w", err)
+	}
+	// The path of a socket must be short, and that of the sandbox need not be.
+	dir, err := os.MkdirTemp("/tmp", "console")
+	if err != nil {
+		log.Close()
+		return nil, fmt.Errorf("making the console socket: %w", err)
+	}
+	c := &console{log: log, dir: dir, done: make(chan struct{})}
+	c.socket, err = net.ListenUnix("unix", &net.UnixAddr{Name: c.path(), Net: "unix"})
+	if err != nil {
+		c.close()
+		return nil, fmt.Errorf("making the console socket: %w", err)
+	}
+	go c.copy()
+	return c, nil
+}
+
+func (c *console) path() string { return filepath.Join(c.dir, "socket") }
+
+// close ends the wait for a terminal. A terminal that came is copied until its machine closes it.
+func (c *console) close() {
+	c.once.Do(func() {
+		if c.socket != nil {
+			c.socket.Close()
+		}
+		os.RemoveAll(c.dir)
+	})
+}
+
+func (c *console) copy() {
+	defer close(c.done)
+	defer c.log.Close()
+	terminal, err := c.receive()
+	c.close()
+	if err != nil {
+		return
+	}
+	defer terminal.Close()
+	fmt.Fprintf(c.log, "--- power on %s ---\n", time.Now().UTC().Format(time.RFC3339))
+	buffer := make([]byte, 32<<10)
+	for {
+		n, err := terminal.Read(buffer)
+		// A terminal ends its lines for a printer.
+		if _, failed := c.log.Write(bytes.ReplaceAll(buffer[:n], []byte("\r"), nil)); failed != nil {
+			return
+		}
+		if err != nil {
+			fmt.Fprintf(c.log, "\n--- power off %s ---\n", time.Now().UTC().Format(time.RFC3339))
+			return
+		}
+	}
+}
+
+// receive gets the terminal from the container runtime.
+func (c *console) receive() (*os.File, error) {
+	connection, err := c.socket.AcceptUnix()
+	if err != nil {
+		return nil, err
+	}
+	defer connection.Close()
+	name, rights := make([]byte, 4096), make([]byte, unix.CmsgSpace(4))
+	_, n, _, _, err := connection.ReadMsgUnix(name, rights)
+	if err != nil {
+		return nil, err
+	}
+	messages, err := unix.ParseSocketControlMessage(rights[:n])
+	if err != nil || len(messages) != 1 {
+		return nil, errors.New("the container runtime sent no terminal")
+	}
+	fds, err := unix.ParseUnixRights(&messages[0])
+	if err != nil || len(fds) != 1 {
+		return nil, errors.New("the container runtime sent no terminal")
+	}
+	unix.CloseOnExec(fds[0])
+	return os.NewFile(uintptr(fds[0]), "terminal"), nil
+}

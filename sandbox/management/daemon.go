@@ -1,0 +1,281 @@
+package management
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net"
+	"os"
+	"os/exec"
+	"sync"
+
+	"k8s.io/client-go/tools/clientcmd"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/capmaas/cluster-api-provider-maas/maas/simulator"
+	"github.com/capmaas/cluster-api-provider-maas/sandbox/host"
+	"github.com/capmaas/cluster-api-provider-maas/sandbox/machines"
+)
+
+// Daemon is a sandbox at work, seen from inside its namespaces.
+type Daemon struct {
+	settings  Settings
+	layout    host.Layout
+	inherited *host.Inherited
+	reporter  *reporter
+	log       *slog.Logger
+
+	authority *authority
+	admin     pair
+	apiKey    string
+	client    client.Client
+
+	supervisor *supervisor
+	booter     *machines.Booter
+	region     *simulator.Region
+	ready      chan struct{}
+}
+
+// Run starts everything and keeps it running until ctx ends or a component fails. Failures are also told to whoever started the
+// sandbox.
+func Run(ctx context.Context, settings Settings, inherited *host.Inherited, log *slog.Logger) error {
+	d := &Daemon{
+		settings: settings, layout: settings.Layout, inherited: inherited, reporter: &reporter{w: inherited.Progress}, log: log,
+		supervisor: newSupervisor(settings.Layout, host.NewProcessTable(inherited.HostProc)), ready: make(chan struct{}),
+	}
+	err := d.run(ctx)
+	if err != nil && ctx.Err() == nil {
+		log.Error("the sandbox ends", "error", err)
+		d.reporter.send(Progress{Error: err.Error()})
+		return err
+	}
+	return nil
+}
+
+func (d *Daemon) run(ctx context.Context) error {
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	if err := d.prepare(); err != nil {
+		return err
+	}
+	stopControl, err := d.serveControl(ctx)
+	if err != nil {
+		return err
+	}
+	defer stopControl()
+	server, err := d.startRegion(ctx)
+	if err != nil {
+		return err
+	}
+	defer server.Close()
+	d.forward(ctx)
+	started := make(chan error, 1)
+	go func() { started <- d.startComponents(ctx) }()
+	for {
+		select {
+		case err := <-started:
+			if err != nil {
+				return err
+			}
+			close(d.ready)
+			d.reporter.send(Progress{Ready: true})
+			started = nil
+		case err := <-d.supervisor.failed:
+			return err
+		case <-ctx.Done():
+			return ctx.Err()
+		}
+	}
+}
+
+// prepare makes the network, the keys and the files that lead inside.
+func (d *Daemon) prepare() error {
+	if err := host.UseResolver(d.layout, host.Region, Domain); err != nil {
+		return err
+	}
+	if err := host.MakeNetwork(); err != nil {
+		return err
+	}
+	if err := d.makeKeys(); err != nil {
+		return err
+	}
+	return d.writeAccess()
+}
+
+// makeKeys makes the certificate authority and the certificates it signs.
+func (d *Daemon) makeKeys() error {
+	var err error
+	if d.authority, err = newAuthority(); err != nil {
+		return err
+	}
+	if d.admin, err = d.authority.client("admin", "system:masters"); err != nil {
+		return err
+	}
+	apiServer, err := d.authority.server("kube-apiserver", host.Region, "127.0.0.1", "localhost", "kubernetes", "kubernetes.default.svc")
+	if err != nil {
+		return err
+	}
+	webhooks, err := d.authority.server("webhooks", "127.0.0.1")
+	if err != nil {
+		return err
+	}
+	accounts, err := d.authority.client("service-accounts", "")
+	if err != nil {
+		return err
+	}
+	dir := d.layout.Run("pki")
+	err = errors.Join(apiServer.write(dir, "apiserver"), webhooks.write(d.layout.Run("pki", "webhooks"), "tls"),
+		accounts.write(dir, "service-accounts"))
+	if err != nil {
+		return err
+	}
+	return os.WriteFile(d.layout.Run("pki", "ca.crt"), d.authority.pem, 0o600)
+}
+
+// writeAccess writes kubeconfigs for inside and outside, and how to reach MAAS from outside.
+func (d *Daemon) writeAccess() error {
+	inside, err := clientcmd.Write(*newKubeconfig("management", apiServerURL, d.authority.pem, d.admin))
+	if err != nil {
+		return fmt.Errorf("writing a kubeconfig: %w", err)
+	}
+	if err := WriteKubeconfig(d.kubeconfig(), inside); err != nil {
+		return err
+	}
+	outside, err := ThroughPort(inside, d.settings.Ports.Management)
+	if err != nil {
+		return err
+	}
+	if err := WriteKubeconfig(d.layout.ManagementKubeconfig(), outside); err != nil {
+		return err
+	}
+	if d.apiKey, err = newAPIKey(); err != nil {
+		return err
+	}
+	text := fmt.Sprintf("MAAS_ENDPOINT=http://127.0.0.1:%d/MAAS\nMAAS_API_KEY=%s\n", d.settings.Ports.Maas, d.apiKey)
+	return os.WriteFile(d.layout.MaasEnvironment(), []byte(text), 0o600)
+}
+
+// kubeconfig is that of the programs inside.
+func (d *Daemon) kubeconfig() string { return d.layout.Run("management.kubeconfig") }
+
+func (d *Daemon) startRegion(ctx context.Context) (*simulator.Server, error) {
+	booter, err := machines.New(machines.Config{
+		Dir: d.layout.Machines(), Rootfs: d.layout.Rootfs(), ImageStore: d.layout.ImageStore(), Runc: d.layout.Bin("runc"),
+		RuncState: d.layout.Run("runc"), Cgroup: d.layout.CgroupPath(), Bridge: host.Bridge, Log: d.log,
+		Lost: func(systemID string) {
+			if err := d.region.SetPower(systemID, "off"); err != nil {
+				d.log.Error("noting that a machine is off", "machine", systemID, "error", err)
+			}
+		},
+	})
+	if err != nil {
+		return nil, err
+	}
+	d.booter = booter
+	if d.region, err = simulator.New(newRegion(d.settings.Machines, d.apiKey, booter)); err != nil {
+		return nil, fmt.Errorf("making the MAAS region: %w", err)
+	}
+	server, err := d.region.Start(ctx, host.Region+":5240")
+	if err != nil {
+		return nil, fmt.Errorf("starting the MAAS region: %w", err)
+	}
+	d.reporter.note("a MAAS region with %d machines is up", d.settings.Machines)
+	return server, nil
+}
+
+// forward leads the host's sockets to what they are for.
+func (d *Daemon) forward(ctx context.Context) {
+	report := func(err error) { d.log.Info("a connection from the host was not forwarded", "reason", err.Error()) }
+	l := d.inherited.Listeners
+	for _, each := range []struct {
+		listener net.Listener
+		route    host.Route
+	}{
+		{l.Management, host.To(host.Region + ":6443")},
+		{l.Workload, host.ByServerName("6443")},
+		{l.Maas, host.To(host.Region + ":5240")},
+	} {
+		go host.Forward(ctx, each.listener, each.route, report)
+	}
+}
+
+// startComponents starts the management cluster, Cluster API and CAPMAAS.
+func (d *Daemon) startComponents(ctx context.Context) error {
+	s := d.supervisor
+	if err := s.start(ctx, d.etcd()); err != nil {
+		return err
+	}
+	if err := s.start(ctx, d.apiServer()); err != nil {
+		return err
+	}
+	d.reporter.note("the management cluster serves")
+	if err := s.start(ctx, d.garbageCollector()); err != nil {
+		return err
+	}
+	if err := d.install(ctx); err != nil {
+		return err
+	}
+	var managers sync.WaitGroup
+	failed := make([]error, len(providers()))
+	for i, p := range providers() {
+		managers.Go(func() { failed[i] = s.start(ctx, d.provider(p)) })
+	}
+	managers.Wait()
+	if err := errors.Join(failed...); err != nil {
+		return err
+	}
+	d.reporter.note("the managers of Cluster API are up")
+	if !d.built("manager") {
+		return fmt.Errorf("CAPMAAS's manager was not built: %s is missing", d.layout.Bin("manager"))
+	}
+	if err := s.start(ctx, d.capmaas()); err != nil {
+		return err
+	}
+	d.reporter.note("CAPMAAS is up")
+	return nil
+}
+
+// install applies the CRDs and webhooks of Cluster API, and the CRDs of CAPMAAS.
+func (d *Daemon) install(ctx context.Context) error {
+	config, err := clientcmd.BuildConfigFromFlags("", d.kubeconfig())
+	if err != nil {
+		return fmt.Errorf("reading a kubeconfig: %w", err)
+	}
+	config.QPS, config.Burst = 200, 200
+	if d.client, err = client.New(config, client.Options{}); err != nil {
+		return fmt.Errorf("connecting to the management cluster: %w", err)
+	}
+	//nolint:gosec // The program is ours.
+	text, err := exec.CommandContext(ctx, d.layout.Bin("kubectl"), "kustomize", d.layout.Root+"/config/crd").Output()
+	if err != nil {
+		return fmt.Errorf("rendering CAPMAAS's CRDs: %w", commandError(err))
+	}
+	all, err := ReadManifests(text)
+	if err != nil {
+		return err
+	}
+	for _, p := range providers() {
+		text, err := os.ReadFile(d.layout.Build + "/components/" + p.components + ".yaml")
+		if err != nil {
+			return fmt.Errorf("reading the components of %s: %w", p.name, err)
+		}
+		objects, err := ReadManifests(text)
+		if err != nil {
+			return fmt.Errorf("components of %s: %w", p.name, err)
+		}
+		if objects, err = forProcesses(objects, p.webhookPort, d.authority.pem); err != nil {
+			return fmt.Errorf("components of %s: %w", p.name, err)
+		}
+		all = append(all, objects...)
+	}
+	return Apply(ctx, d.client, all)
+}
+
+// commandError adds what a program said to how it ended.
+func commandError(err error) error {
+	if exit, ok := errors.AsType[*exec.ExitError](err); ok && len(exit.Stderr) > 0 {
+		return fmt.Errorf("%w: %s", err, exit.Stderr)
+	}
+	return err
+}

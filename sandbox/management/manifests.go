@@ -1,0 +1,172 @@
+package management
+
+import (
+	"bytes"
+	"context"
+	"encoding/base64"
+	"errors"
+	"fmt"
+	"io"
+	"strconv"
+	"sync"
+	"time"
+
+	"k8s.io/apimachinery/pkg/api/meta"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/util/yaml"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+)
+
+// fieldOwner is how the API server knows what the sandbox applied.
+const fieldOwner = client.FieldOwner("capmaas-sandbox")
+
+// ReadManifests reads all objects of a YAML file.
+func ReadManifests(text []byte) ([]*unstructured.Unstructured, error) {
+	decoder := yaml.NewYAMLOrJSONDecoder(bytes.NewReader(text), 64<<10)
+	var out []*unstructured.Unstructured
+	for {
+		object := &unstructured.Unstructured{}
+		err := decoder.Decode(object)
+		if errors.Is(err, io.EOF) {
+			return out, nil
+		}
+		if err != nil {
+			return nil, fmt.Errorf("reading manifests: %w", err)
+		}
+		if len(object.Object) > 0 {
+			out = append(out, object)
+		}
+	}
+}
+
+// forProcesses keeps of a provider's components what counts when its controllers run as plain processes: CRDs, namespaces and
+// webhooks. Webhooks are called at a port of the loopback, by the certificate authority given as PEM.
+func forProcesses(objects []*unstructured.Unstructured, port int, authority []byte) ([]*unstructured.Unstructured, error) {
+	var out []*unstructured.Unstructured
+	for _, object := range objects {
+		var err error
+		switch object.GetKind() {
+		case "Namespace":
+		case "CustomResourceDefinition":
+			err = redirectConversion(object, port, authority)
+		case "MutatingWebhookConfiguration", "ValidatingWebhookConfiguration":
+			err = redirectWebhooks(object, port, authority)
+		default:
+			continue
+		}
+		if err != nil {
+			return nil, fmt.Errorf("%s %s: %w", object.GetKind(), object.GetName(), err)
+		}
+		annotations := object.GetAnnotations()
+		delete(annotations, "cert-manager.io/inject-ca-from")
+		object.SetAnnotations(annotations)
+		out = append(out, object)
+	}
+	return out, nil
+}
+
+func redirectConversion(crd *unstructured.Unstructured, port int, authority []byte) error {
+	path := []string{"spec", "conversion", "webhook", "clientConfig"}
+	config, found, err := unstructured.NestedMap(crd.Object, path...)
+	if err != nil || !found {
+		return err
+	}
+	if err := redirect(config, port, authority, "/convert"); err != nil {
+		return err
+	}
+	return unstructured.SetNestedMap(crd.Object, config, path...)
+}
+
+func redirectWebhooks(configuration *unstructured.Unstructured, port int, authority []byte) error {
+	webhooks, _, err := unstructured.NestedSlice(configuration.Object, "webhooks")
+	if err != nil {
+		return err
+	}
+	for _, each := range webhooks {
+		webhook, ok := each.(map[string]any)
+		if !ok {
+			return errors.New("a webhook is no object")
+		}
+		config, ok := webhook["clientConfig"].(map[string]any)
+		if !ok {
+			return errors.New("a webhook has no clientConfig")
+		}
+		if err := redirect(config, port, authority, "/"); err != nil {
+			return err
+		}
+	}
+	return unstructured.SetNestedSlice(configuration.Object, webhooks, "webhooks")
+}
+
+// redirect replaces the Service of a webhook's client configuration by a URL.
+func redirect(config map[string]any, port int, authority []byte, path string) error {
+	service, ok := config["service"].(map[string]any)
+	if !ok {
+		return errors.New("its webhook is not called through a Service")
+	}
+	if given, ok := service["path"].(string); ok {
+		path = given
+	}
+	delete(config, "service")
+	config["url"] = "https://127.0.0.1:" + strconv.Itoa(port) + path
+	config["caBundle"] = base64.StdEncoding.EncodeToString(authority)
+	return nil
+}
+
+// Apply applies the objects to the API server, server-side: namespaces and CRDs first, then the others, some at a time. What the
+// server does not know or cannot do yet is tried again until ctx ends.
+func Apply(ctx context.Context, c client.Client, objects []*unstructured.Unstructured) error {
+	var first, then []*unstructured.Unstructured
+	for _, object := range objects {
+		if kind := object.GetKind(); kind == "Namespace" || kind == "CustomResourceDefinition" {
+			first = append(first, object)
+		} else {
+			then = append(then, object)
+		}
+	}
+	if err := applyAll(ctx, c, first); err != nil {
+		return err
+	}
+	return applyAll(ctx, c, then)
+}
+
+func applyAll(ctx context.Context, c client.Client, objects []*unstructured.Unstructured) error {
+	const atOnce = 8
+	var (
+		work   sync.WaitGroup
+		slots  = make(chan struct{}, atOnce)
+		failed = make([]error, len(objects))
+	)
+	for i, object := range objects {
+		work.Go(func() {
+			slots <- struct{}{}
+			defer func() { <-slots }()
+			failed[i] = applyOne(ctx, c, object)
+		})
+	}
+	work.Wait()
+	return errors.Join(failed...)
+}
+
+func applyOne(ctx context.Context, c client.Client, object *unstructured.Unstructured) error {
+	configuration := client.ApplyConfigurationFromUnstructured(object)
+	for {
+		err := c.Apply(ctx, configuration, fieldOwner, client.ForceOwnership)
+		if err == nil {
+			return nil
+		}
+		if !temporary(err) || ctx.Err() != nil {
+			return fmt.Errorf("applying %s %s: %w", object.GetKind(), object.GetName(), err)
+		}
+		select {
+		case <-ctx.Done():
+			return fmt.Errorf("applying %s %s: %w", object.GetKind(), object.GetName(), err)
+		case <-time.After(250 * time.Millisecond):
+		}
+	}
+}
+
+// temporary says whether an error may pass: a kind whose CRD is not served yet, a webhook that starts, a server that is away.
+func temporary(err error) bool {
+	return meta.IsNoMatchError(err) || !isVerdict(err)
+}
