@@ -23,6 +23,8 @@ type answer struct {
 	status      int
 	contentType string
 	body        []byte
+	// public answers do not depend on a session.
+	public bool
 }
 
 // refusal is the response to a request that failed. What the request changed
@@ -41,12 +43,12 @@ type refusal struct {
 
 // ok answers v as MAAS prints it: indented by four spaces.
 func ok(v any) (*answer, *refusal) {
-	return &answer{http.StatusOK, typeJSON, pretty(v)}, nil
+	return &answer{status: http.StatusOK, contentType: typeJSON, body: pretty(v)}, nil
 }
 
 // deleted is the answer to what leaves nothing to show.
 func deleted() (*answer, *refusal) {
-	return &answer{http.StatusNoContent, typePlain, nil}, nil
+	return &answer{status: http.StatusNoContent, contentType: typePlain}, nil
 }
 
 func pretty(v any) []byte {
@@ -179,6 +181,9 @@ func (a *answer) write(w http.ResponseWriter) {
 	h := w.Header()
 	h.Set("Content-Type", a.contentType)
 	regularHeaders(h)
+	if a.public {
+		h.Set("Vary", "Authorization")
+	}
 	w.WriteHeader(a.status)
 	if a.status != http.StatusNoContent {
 		_, _ = w.Write(a.body) // the client may be gone

@@ -142,8 +142,12 @@ func (t *tx) haltFailed(m *machine, err error) {
 func (r *Region) describeBoot(m *machine) BootMachine {
 	s := r.state
 	domain := s.domainOf(m).name
+	image := m.osystem + "/" + m.series
+	if m.osystem == "" {
+		image = r.cfg.DefaultSeries // power_on of an Allocated machine names none
+	}
 	out := BootMachine{
-		SystemID: m.systemID, Hostname: m.hostname, Domain: domain, Image: m.osystem + "/" + m.series, Architecture: m.architecture,
+		SystemID: m.systemID, Hostname: m.hostname, Domain: domain, Image: image, Architecture: m.architecture,
 		Cores: m.cores, MemoryMiB: m.memoryMiB, MetadataURL: r.publicURL + "/metadata/",
 	}
 	if m.token != nil {

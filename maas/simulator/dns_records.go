@@ -34,6 +34,11 @@ func createDNSRecord(c *call) (*answer, *refusal) {
 	if refused != nil {
 		return nil, refused
 	}
+	res, found := c.resources.find(func(o *dnsResource) bool { return o.name == name && o.domain == d.id })
+	if !found {
+		res = &dnsResource{id: c.resources.nextID(), name: name, domain: d.id}
+		insert(c.tx, c.resources, res.id, res)
+	}
 	var errs formErrors
 	rec := &dnsRecord{rrtype: strings.ToUpper(c.form.get("rrtype")), data: c.form.get("rrdata")}
 	rec.ttl = c.ttlField("ttl", 1, nil, &errs)
@@ -41,13 +46,8 @@ func createDNSRecord(c *call) (*answer, *refusal) {
 	if refused := errs.refusal(); refused != nil {
 		return nil, refused
 	}
-	res, found := c.resources.find(func(o *dnsResource) bool { return o.name == name && o.domain == d.id })
 	if refused := c.checkCNAME(rec, res); refused != nil {
 		return nil, refused
-	}
-	if !found {
-		res = &dnsResource{id: c.resources.nextID(), name: name, domain: d.id}
-		insert(c.tx, c.resources, res.id, res)
 	}
 	rec.id, rec.resource = c.records.nextID(), res.id
 	insert(c.tx, c.records, rec.id, rec)
@@ -69,9 +69,6 @@ func (c *call) checkRecord(rec *dnsRecord, errs *formErrors) {
 
 // checkCNAME keeps an alias apart from everything else of its name.
 func (c *call) checkCNAME(rec *dnsRecord, res *dnsResource) *refusal {
-	if res == nil {
-		return nil
-	}
 	others := c.recordsOf(res.id)
 	if rec.rrtype == "CNAME" && (len(res.addrs) > 0 || len(others) > 0) {
 		return invalid(allFields, "CNAME records for a name cannot coexist with non-CNAME records.")

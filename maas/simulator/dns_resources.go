@@ -18,9 +18,6 @@ func listDNSResources(c *call) (*answer, *refusal) {
 		return nil, refused
 	}
 	out := []any{}
-	for _, res := range found {
-		out = append(out, c.renderResource(res))
-	}
 	if all {
 		machines, refused := c.machineRecords()
 		if refused != nil {
@@ -29,6 +26,9 @@ func listDNSResources(c *call) (*answer, *refusal) {
 		for _, rec := range machines {
 			out = append(out, rec)
 		}
+	}
+	for _, res := range found {
+		out = append(out, c.renderResource(res))
 	}
 	return ok(out)
 }
@@ -117,13 +117,13 @@ func (c *call) fillResource(res *dnsResource, isNew bool) *refusal {
 	}
 	if isNew {
 		if _, taken := c.resources.find(func(o *dnsResource) bool {
-			return o.name == res.name && o.domain == res.domain && !c.hasCNAME(o.name, o.domain)
+			return o.name == res.name && o.domain == res.domain
 		}); taken {
 			errs.add(allFields, "Labels must be unique within their zone.")
 		}
 	}
 	asked := strings.Fields(c.form.get("ip_addresses"))
-	if len(asked) > 0 && c.hasCNAME(res.name, res.domain) {
+	if len(errs.fields) == 0 && len(asked) > 0 && c.hasCNAME(res.name, res.domain) {
 		errs.add(allFields, "Cannot add address: CNAME present.")
 	}
 	if refused := errs.refusal(); refused != nil {

@@ -48,6 +48,7 @@ func serveElsewhere(w http.ResponseWriter, path string) {
 		w.WriteHeader(http.StatusMovedPermanently)
 	case strings.HasPrefix(path, "/MAAS/"):
 		w.Header().Set("Content-Type", typeHTML)
+		w.Header().Set("Vary", "Cookie")
 		w.Header().Set("Location", "/MAAS/?next="+url.QueryEscape(path))
 		w.WriteHeader(http.StatusFound)
 	default:

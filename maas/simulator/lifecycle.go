@@ -150,6 +150,8 @@ func (t *tx) poweredOff(m *machine) {
 		t.finishRelease(m)
 	case StatusExitingRescueMode:
 		t.leaveRescue(m)
+	case StatusBroken:
+		t.dropAddresses(m)
 	}
 }
 

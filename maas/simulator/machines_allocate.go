@@ -136,5 +136,5 @@ func readVersion(c *call) (*answer, *refusal) {
 		quoted[i] = compact(name)
 	}
 	line := fmt.Sprintf(`{"capabilities": [%s], "version": %s, "subversion": ""}`, strings.Join(quoted, ", "), compact(c.r.cfg.Version))
-	return &answer{http.StatusOK, typeJSON, []byte(line)}, nil
+	return &answer{status: http.StatusOK, contentType: typeJSON, body: []byte(line), public: true}, nil
 }

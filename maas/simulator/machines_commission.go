@@ -29,14 +29,41 @@ func testMachine(c *call) (*answer, *refusal) {
 
 // busy keeps a machine in a state for some time.
 func (c *call) busy(m *machine, during Status, d time.Duration, after func(*machine) Status) {
-	c.setStatus(m, during)
-	edit(c.tx, m).run++
+	c.occupy(m, during)
 	c.laterOn(m, work{delay: d}, func(t *tx, m *machine) {
 		if m.status == during {
 			edit(t, m)
 			t.setStatus(m, after(m))
+			t.vacate(m)
 		}
 	})
+}
+
+// occupy makes a machine busy for the caller, who owns it for that time when
+// nobody else does, and switches it on.
+func (c *call) occupy(m *machine, during Status) {
+	c.setStatus(m, during)
+	edit(c.tx, m)
+	m.run++
+	if m.owner == "" {
+		m.owner = c.user.name
+	}
+	c.system(m, during.String(), "")
+	id, run := m.systemID, m.run
+	c.afterCommit(func(t *tx) *refusal {
+		if m, ok := t.machines.get(id); ok && m.run == run {
+			t.switchPower(m, "on")
+		}
+		return nil
+	})
+}
+
+// vacate takes a machine from its owner when it came back to a state in which
+// machines have none.
+func (t *tx) vacate(m *machine) {
+	if !m.status.in(releasable()...) {
+		edit(t, m).owner = ""
+	}
 }
 
 func overrideFailedTesting(c *call) (*answer, *refusal) {

@@ -86,13 +86,20 @@ func (c *call) deploy(m *machine, options deployOptions) *refusal {
 	m.osystem, m.series, _ = strings.Cut(name, "/")
 	m.hweKernel, m.ephemeral = &kernel, options.ephemeral
 	m.minHWEKernel = new(string)
-	m.hasUserData = c.form.has("user_data")
-	m.userData = decodeUserData(c.form.get("user_data"))
+	c.setUserData(m)
 	c.lastResult++
 	m.installResult = c.lastResult
 	c.byUser(m, "User starting deployment", c.form.get("comment"))
 	c.startDeploy(m, c.user.name)
 	return nil
+}
+
+// setUserData keeps what the machine will fetch; sending none drops what was
+// there.
+func (c *call) setUserData(m *machine) {
+	edit(c.tx, m)
+	m.hasUserData = c.form.has("user_data")
+	m.userData = decodeUserData(c.form.get("user_data"))
 }
 
 func (m *machine) hasNetwork() bool {

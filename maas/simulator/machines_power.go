@@ -7,9 +7,8 @@ func powerOnMachine(c *call) (*answer, *refusal) {
 		return nil, conflict("Can't start node: it hasn't been allocated.")
 	}
 	if m.status == StatusAllocated {
-		if refused := c.deploy(m, deployOptions{ephemeral: len(m.disks) == 0}); refused != nil {
-			return nil, refused
-		}
+		c.setUserData(m)
+		c.startDeploy(m, c.user.name)
 		return ok(c.render(m))
 	}
 	c.byUser(m, "User powering up node", c.form.get("comment"))

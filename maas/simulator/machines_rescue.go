@@ -8,11 +8,9 @@ func rescueMode(c *call) (*answer, *refusal) {
 		return nil, conflict("Invalid transition: " + m.status.String() + " -> Entering rescue mode.")
 	}
 	c.byUser(m, "User entering rescue mode", "")
-	c.setStatus(m, StatusEnteringRescueMode)
-	edit(c.tx, m).run++
+	c.occupy(m, StatusEnteringRescueMode)
 	c.laterOn(m, work{delay: c.r.cfg.Durations.Boot}, func(t *tx, m *machine) {
 		if m.status == StatusEnteringRescueMode {
-			edit(t, m).powerState = "on"
 			t.setStatus(m, StatusRescueMode)
 		}
 	})
@@ -22,8 +20,8 @@ func rescueMode(c *call) (*answer, *refusal) {
 // exitRescueMode brings a machine back to where it was.
 func exitRescueMode(c *call) (*answer, *refusal) {
 	m := c.machine
-	if !m.status.in(StatusRescueMode, StatusEnteringRescueMode, StatusFailedEnteringRescueMode, StatusFailedExitingRescueMode) {
-		return nil, conflict("Can't exit rescue mode: node " + m.systemID + " is in state " + m.status.String() + ".")
+	if !m.status.in(StatusRescueMode, StatusEnteringRescueMode, StatusFailedEnteringRescueMode, StatusExitingRescueMode, StatusFailedExitingRescueMode) {
+		return nil, conflict("Invalid transition: " + m.status.String() + " -> Exiting rescue mode.")
 	}
 	c.byUser(m, "User exiting rescue mode", "")
 	c.setStatus(m, StatusExitingRescueMode)
@@ -45,4 +43,5 @@ func (t *tx) leaveRescue(m *machine) {
 		t.boot(m)
 	}
 	t.setStatus(m, m.previous)
+	t.vacate(m)
 }

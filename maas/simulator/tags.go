@@ -120,7 +120,9 @@ func updateTagNodes(c *call) (*answer, *refusal) {
 		return nil, forbidden()
 	}
 	if c.form.has("definition") && c.form.get("definition") != t.definition {
-		return nil, conflict("Definition supplied " + pyRepr(c.form.get("definition")) + " doesn't match current definition " + pyRepr(t.definition))
+		refused := conflict("Definition supplied " + pyRepr(c.form.get("definition")) + " doesn't match current definition " + pyRepr(t.definition))
+		refused.regular = true
+		return nil, refused
 	}
 	added, removed := 0, 0
 	for _, id := range c.form.all("add") {

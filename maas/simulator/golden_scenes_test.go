@@ -1,0 +1,106 @@
+package simulator
+
+import "time"
+
+// play sends a request that the recording's fixtures made by other means.
+func (w *world) play(auth, method, path, op string, form ...[2]string) {
+	w.t.Helper()
+	var ex exchange
+	ex.Request.Auth, ex.Request.Method, ex.Request.Path, ex.Request.Form = auth, method, apiPrefix+path, form
+	if op != "" {
+		ex.Request.Query = [][2]string{{"op", op}}
+	}
+	if got := w.send(&ex); got.Code >= 300 {
+		w.t.Fatalf("%s %s: %d %s", method, path, got.Code, got.Body)
+	}
+}
+
+func (w *world) add(m Machine) {
+	w.t.Helper()
+	if _, err := w.region.AddMachine(m); err != nil {
+		w.t.Fatal(err)
+	}
+}
+
+// deployBefore lets power change, and fills and frees a small subnet.
+func deployBefore(w *world, ex *exchange) {
+	w.clock.Advance(time.Second)
+	small := w.region.state.subnets.rows[3]
+	switch ex.Name {
+	case "deploy.ip-exhausted":
+		all, err := parseRange("10.30.0.1-10.30.0.14")
+		if err != nil {
+			w.t.Fatal(err)
+		}
+		small.reserved = []addrRange{all}
+		w.add(Machine{Hostname: "dp-13", SystemID: "ara8q8", Subnet: "net30"})
+	case "deploy.ip-exhausted.retry":
+		small.reserved = nil
+	}
+}
+
+// machineBefore finishes the deploy of the machine whose JSON is compared.
+func machineBefore(w *world, ex *exchange) {
+	var f func(*tx, *machine)
+	switch ex.Name {
+	case "machine.json.deployed":
+		f = (*tx).fetchedUserData
+	case "machine.release.power-stays-on":
+		f = func(t *tx, m *machine) { edit(t, m).powerState = "on" }
+	default:
+		return
+	}
+	if err := w.region.act("e7wd6m", f); err != nil {
+		w.t.Fatal(err)
+	}
+}
+
+// repairBefore breaks a deployed machine, as its owner would.
+func repairBefore(w *world, ex *exchange) {
+	if ex.Name == "mark_fixed.broken" {
+		w.add(Machine{Hostname: "br-1", SystemID: "tscmgk"})
+		w.force("tscmgk", fixture{status: StatusDeployed, owner: "admin", power: "on"})
+		w.play("admin", "POST", "/machines/tscmgk/", "mark_broken")
+	}
+}
+
+func domainBefore(w *world, ex *exchange) {
+	switch ex.Name {
+	case "domain.delete.with-records":
+		w.play("admin", "POST", "/dnsresources/", "", [2]string{"fqdn", "x.c9.example"}, [2]string{"ip_addresses", "10.20.3.9"})
+	case "domain.delete.with-machine":
+		w.add(Machine{Hostname: "ms-3", SystemID: "gtprky", Domain: "c1.example"})
+	}
+}
+
+// dnsBefore makes the machines whose addresses the records hold.
+func dnsBefore(w *world, ex *exchange) {
+	w.clock.Advance(time.Second)
+	deployed := fixture{status: StatusDeployed, owner: "admin", power: "on", known: true}
+	switch ex.Name {
+	case "dns.m.1-deploy":
+		w.replace["10.20.0.213"] = "10.20.0.3"
+		w.add(Machine{Hostname: "dnsm-1", SystemID: "dp6848"})
+	case "dns.n.1-create":
+		w.add(Machine{Hostname: "dnsm-2", SystemID: "gfmgrb", MAC: "52:54:00:00:00:02"})
+		w.force("gfmgrb", deployed)
+	case "dns.list.n.2-after-release":
+		w.play("admin", "POST", "/machines/gfmgrb/", "release")
+	case "dns.o.1-create":
+		w.add(Machine{Hostname: "dnsm-3", SystemID: "m4xgpb"})
+		w.force("m4xgpb", deployed)
+	}
+}
+
+// eventsBefore gives the machine of the recording its history.
+func eventsBefore(w *world, ex *exchange) {
+	w.clock.Advance(time.Second)
+	switch ex.Name {
+	case "events.deploy":
+		w.region.state.events = []*event{{id: 9, level: levelAudit}}
+		w.add(Machine{Hostname: "ev-1", SystemID: "wmyxk8"})
+		w.play("admin", "POST", "/machines/", "allocate", [2]string{"agent_name", "ev-ag"}, [2]string{"comment", "for c1"})
+	case "events.id":
+		w.play("admin", "POST", "/machines/wmyxk8/", "release")
+	}
+}
