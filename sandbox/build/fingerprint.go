@@ -90,7 +90,8 @@ func (p *project) current(s step, fingerprint string) bool {
 		return false
 	}
 	for _, output := range s.outputs {
-		if _, err := os.Stat(output); err != nil {
+		// Not what a link leads to: in the machines' root, that is another place when seen from outside.
+		if _, err := os.Lstat(output); err != nil {
 			return false
 		}
 	}
