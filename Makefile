@@ -112,7 +112,7 @@ lint: $(TOOLS)/golangci-lint ## Check the Go code against .golangci.yml
 	@for module in $(LINT_MODULES); do
 	  [ -n "$$(cd $$module && go list ./... 2>/dev/null)" ] || continue
 	  echo "== lint: module $$module"
-	  (cd $$module && $(TOOLS)/golangci-lint run --config $(CURDIR)/.golangci.yml)
+	  (cd $$module && $(TOOLS)/golangci-lint run --allow-serial-runners --config $(CURDIR)/.golangci.yml)
 	done
 	unformatted=$$(gofmt -l sandbox/components)
 	[ -z "$$unformatted" ] || { echo "not formatted by gofmt: $$unformatted" >&2; exit 1; }
