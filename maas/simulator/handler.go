@@ -94,14 +94,11 @@ type execution struct {
 	entry    *Request
 	op       string
 	call     call
-	nonce    string
 }
 
 func (e *execution) serve(w http.ResponseWriter) {
 	r := e.region
-	r.mu.Lock()
 	a, refused, fault, todo := e.run()
-	r.mu.Unlock()
 	r.perform(todo)
 	if fault.DropAnswer {
 		r.log.add(*e.entry)
@@ -119,9 +116,11 @@ func (e *execution) serve(w http.ResponseWriter) {
 	a.write(w)
 }
 
-// run is the request's transaction. The lock is held.
+// run is the request's transaction, under the region's lock.
 func (e *execution) run() (*answer, *refusal, Fault, []work) {
 	r := e.region
+	r.mu.Lock()
+	defer r.mu.Unlock()
 	e.call.tx = &tx{state: r.state, r: r}
 	key, nonce, refused := e.call.authenticate(e.http)
 	if key != nil {
@@ -192,15 +191,14 @@ func (c *call) readable(op *operation) *refusal {
 	return nil
 }
 
-// dropConnection ends a request without an answer.
+// dropConnection ends a request without an answer, the way net/http has for it.
 func dropConnection(w http.ResponseWriter) {
 	hijacker, ok := w.(http.Hijacker)
-	if !ok {
-		panic(http.ErrAbortHandler)
+	if ok {
+		if conn, _, err := hijacker.Hijack(); err == nil {
+			_ = conn.Close()
+			return
+		}
 	}
-	conn, _, err := hijacker.Hijack()
-	if err != nil {
-		panic(http.ErrAbortHandler)
-	}
-	_ = conn.Close()
+	panic(http.ErrAbortHandler)
 }

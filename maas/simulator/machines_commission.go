@@ -77,5 +77,6 @@ func overrideFailedTesting(c *call) (*answer, *refusal) {
 	}
 	c.setStatus(m, to)
 	edit(c.tx, m).errorDescription = ""
+	c.vacate(m)
 	return ok(c.render(m))
 }

@@ -27,9 +27,11 @@ func powerOnMachine(c *call) (*answer, *refusal) {
 func (t *tx) powerOn(m *machine) {
 	wasOff := m.powerState != "on"
 	t.switchPower(m, "on")
-	if m.status == StatusExitingRescueMode {
-		t.setStatus(m, m.previous)
-	}
+	t.laterOn(m, work{delay: t.r.cfg.Durations.PowerOn}, func(t *tx, m *machine) {
+		if m.status == StatusExitingRescueMode {
+			t.setStatus(m, m.previous)
+		}
+	})
 	if m.status == StatusDeployed && wasOff {
 		t.boot(m)
 	}

@@ -82,18 +82,20 @@ func (r *Region) Close() {
 // change runs f as one transaction with its after-commit work, outside of any
 // request: for operators, hardware and the metadata service.
 func (r *Region) change(f func(*tx) *refusal) *refusal {
-	r.mu.Lock()
-	t := &tx{state: r.state, r: r}
-	refused := f(t)
-	if refused != nil {
-		t.rollback()
-		r.mu.Unlock()
-		return refused
-	}
-	refused, todo := r.settle(t)
-	r.mu.Unlock()
+	refused, todo := r.commit(f)
 	r.perform(todo)
 	return refused
+}
+
+func (r *Region) commit(f func(*tx) *refusal) (*refusal, []work) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	t := &tx{state: r.state, r: r}
+	if refused := f(t); refused != nil {
+		t.rollback()
+		return refused, nil
+	}
+	return r.settle(t)
 }
 
 // settle runs the after-commit work of a committed transaction, and that of
