@@ -55,7 +55,7 @@ const tailLines = 30
 
 // exec runs a program to its end, with its output in the step's log. When ctx ends, it and its children are killed.
 func (s *session) exec(ctx context.Context, c command) error {
-	path := s.path("logs", s.step.name+".log")
+	path := s.logFile()
 	log, err := os.OpenFile(path, os.O_CREATE|os.O_WRONLY|os.O_APPEND, 0o644)
 	if err != nil {
 		return fmt.Errorf("opening the log: %w", err)
@@ -88,7 +88,7 @@ func (s *session) exec(ctx context.Context, c command) error {
 func newCommand(ctx context.Context, c command) *exec.Cmd {
 	cmd := exec.CommandContext(ctx, c.argv[0], c.argv[1:]...)
 	cmd.Dir = c.dir
-	cmd.Env = append(os.Environ(), c.env...)
+	cmd.Env = append(cmd.Environ(), c.env...)
 	cmd.Stdout = c.stdout
 	// A group of its own, so that the whole of it can be killed; and it does not outlive us, however we end.
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true, Pdeathsig: syscall.SIGKILL}

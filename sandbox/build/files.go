@@ -105,7 +105,9 @@ func refuseWhileInUse(path string) error {
 // mountsOver says whether a mount table has an overlay whose lower layers include path.
 func mountsOver(mountinfo, path string) bool {
 	for _, option := range strings.FieldsFunc(mountinfo, func(r rune) bool { return r == ',' || r == ' ' || r == '\n' }) {
-		if layers, ok := strings.CutPrefix(option, "lowerdir="); ok {
+		key, layers, _ := strings.Cut(option, "=")
+		// With a plus where the layers were added one by one.
+		if key == "lowerdir" || key == "lowerdir+" {
 			for _, layer := range strings.Split(layers, ":") {
 				if layer == path || strings.HasPrefix(layer, path+"/") {
 					return true

@@ -86,8 +86,9 @@ func TestOverlayTreeReplacesWordsAndLeavesHardLinkedFilesAlone(t *testing.T) {
 
 func TestMountsOverFindsLayersBelowMachines(t *testing.T) {
 	t.Parallel()
-	const table = "36 35 0:50 / /m rw,relatime shared:1 - overlay overlay rw,lowerdir=/x:/out/rootfs,upperdir=/u,workdir=/w\n"
-	for path, want := range map[string]bool{"/out/rootfs": true, "/x": true, "/out": true, "/out/root": false, "/u": false} {
+	const table = "36 35 0:50 / /m rw,relatime shared:1 - overlay overlay rw,lowerdir=/x:/out/rootfs,upperdir=/u,workdir=/w\n" +
+		"37 35 0:51 / /n rw,relatime - overlay overlay rw,lowerdir+=/one,lowerdir+=/two,upperdir=/u,workdir=/w\n"
+	for path, want := range map[string]bool{"/out/rootfs": true, "/two": true, "/x": true, "/out": true, "/out/root": false, "/u": false} {
 		if got := mountsOver(table, path); got != want {
 			t.Errorf("%s: %t", path, got)
 		}

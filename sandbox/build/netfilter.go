@@ -79,7 +79,7 @@ func (c *collector) add(name string) error {
 		}
 		return err
 	}
-	defer binary.Close()
+	defer func() { _ = binary.Close() }()
 	if err := c.addLoader(binary); err != nil {
 		return err
 	}

@@ -124,6 +124,7 @@ func (p *project) pause() step {
 	return step{
 		name:    pauseStep,
 		title:   "pause",
+		lane:    compiling,
 		files:   []string{source},
 		outputs: []string{p.node("pause")},
 		run: func(ctx context.Context, s *session) error {

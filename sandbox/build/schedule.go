@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"sync"
@@ -86,6 +87,10 @@ func (c *schedule) runOne(ctx context.Context, s *session, fingerprint string) e
 	if err := c.project.unstamp(s.step); err != nil {
 		return err
 	}
+	// Programs add to it one after the other.
+	if err := os.Remove(s.logFile()); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
 	err := s.measured(func() error { return s.step.run(ctx, s) })
 	if err == nil {
 		err = c.project.stamp(s.step, fingerprint)
@@ -146,6 +151,9 @@ func (s *session) progress(format string, args ...any) {
 	defer s.mu.Unlock()
 	s.note = ", " + fmt.Sprintf(format, args...)
 }
+
+// logFile has all output of the step's programs.
+func (s *session) logFile() string { return s.path("logs", s.step.name+".log") }
 
 // scratch makes an empty folder next to where the step's outputs go, so that a rename can put them in place.
 func (s *session) scratch() (string, func(), error) {

@@ -62,6 +62,7 @@ func (p *project) kubernetes() step {
 	return step{
 		name:    kubernetesStep,
 		title:   "Kubernetes " + p.kubernetesVersion(),
+		lane:    compiling,
 		files:   []string{p.component("kubernetes")},
 		keep:    notTest,
 		facts:   append([]string{flags}, kubernetesPrograms()...),
@@ -84,6 +85,7 @@ func (p *project) clusterAPI() step {
 	return step{
 		name:    clusterAPIStep,
 		title:   "Cluster API " + version,
+		lane:    compiling,
 		files:   []string{p.component("kubernetes", "go.mod"), p.component("kubernetes", "go.sum")},
 		facts:   []string{flags},
 		outputs: []string{core, bootstrap, controlPlane, p.bin("clusterctl")},
@@ -169,6 +171,7 @@ func (p *project) singleModule(name, title string, program goProgram) step {
 	return step{
 		name:    name,
 		title:   title,
+		lane:    compiling,
 		files:   []string{program.module},
 		facts:   []string{program.tags, program.linker, strings.Join(program.packages, " ")},
 		outputs: program.outputs(),
@@ -185,6 +188,7 @@ func (p *project) provider() step {
 	return step{
 		name:    providerStep,
 		title:   "CAPMAAS",
+		lane:    compiling,
 		files:   p.rootModule(),
 		keep:    compiled,
 		outputs: program.outputs(),
@@ -201,6 +205,7 @@ func (p *project) sandbox() step {
 	return step{
 		name:    sandboxStep,
 		title:   "the sandbox",
+		lane:    compiling,
 		files:   append(p.rootModule(), filepath.Join(p.repo, "sandbox")),
 		keep:    compiled,
 		outputs: program.outputs(),

@@ -68,7 +68,7 @@ func (s *session) startContainerd(ctx context.Context, root string) (*daemon, er
 	d := &daemon{session: s, run: run, socket: filepath.Join(run, "sock"), exit: make(chan error, 1)}
 	config := filepath.Join(run, "config.toml")
 	if err := os.WriteFile(config, []byte(storeConfig(root, run, d.socket)), 0o600); err != nil {
-		return nil, err
+		return nil, errors.Join(err, os.RemoveAll(run))
 	}
 	ctx, d.cancel = context.WithCancel(ctx)
 	// Unpacking mounts, so it gets a mount namespace of its own.
@@ -104,7 +104,7 @@ func (d *daemon) ctr(ctx context.Context, args ...string) (string, error) {
 
 // importAll imports the archive and makes sure that every image is there and unpacked.
 func (d *daemon) importAll(ctx context.Context) error {
-	// Locally, that is in the process of ctr, which then needs the mounts; so it unpacks where containerd runs instead.
+	// Unpacking is left to containerd, which has the mount namespace for it.
 	if _, err := d.ctr(ctx, "images", "import", d.path("machine", "images.tar")); err != nil {
 		return err
 	}
