@@ -14,6 +14,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 )
@@ -226,10 +227,10 @@ func TestTLSIsVerifiedAgainstTheCAFile(t *testing.T) {
 func TestCallsShareConnections(t *testing.T) {
 	t.Parallel()
 	s := httptest.NewUnstartedServer(text(200, "application/json", "[]"))
-	connections := 0
+	var connections atomic.Int32
 	s.Config.ConnState = func(_ net.Conn, state http.ConnState) {
 		if state == http.StateNew {
-			connections++
+			connections.Add(1)
 		}
 	}
 	s.Start()
@@ -240,8 +241,8 @@ func TestCallsShareConnections(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	if connections != 1 {
-		t.Errorf("20 calls in a row took %d connections", connections)
+	if n := connections.Load(); n != 1 {
+		t.Errorf("20 calls in a row took %d connections", n)
 	}
 	if tr, ok := c.http.Transport.(*http.Transport); !ok || tr.TLSClientConfig.InsecureSkipVerify || tr.TLSClientConfig.MinVersion < tls.VersionTLS12 {
 		t.Error("the transport does not verify TLS")

@@ -10,6 +10,7 @@ import (
 	"net/url"
 	"reflect"
 	"strings"
+	"sync/atomic"
 	"testing"
 )
 
@@ -43,9 +44,9 @@ func TestMachineFilterBecomesTheQuery(t *testing.T) {
 
 func TestManySystemIDsAreAskedForInShortRequests(t *testing.T) {
 	t.Parallel()
-	longest := 0
+	var longest atomic.Int64
 	c, s := answering(t, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		longest = max(longest, len(r.RequestURI))
+		longest.Store(max(longest.Load(), int64(len(r.RequestURI))))
 		var all []string
 		for _, id := range r.URL.Query()["id"] {
 			all = append(all, machineJSON(id))
@@ -74,8 +75,8 @@ func TestManySystemIDsAreAskedForInShortRequests(t *testing.T) {
 			t.Errorf("a part has agent %q and %d ids", r.query.Get("agent_name"), len(r.query["id"]))
 		}
 	}
-	if n := len(s.all()); n != 3 || longest > 4096 {
-		t.Errorf("%d requests, the longest of %d bytes", n, longest)
+	if n := len(s.all()); n != 3 || longest.Load() > 4096 {
+		t.Errorf("%d requests, the longest of %d bytes", n, longest.Load())
 	}
 }
 
