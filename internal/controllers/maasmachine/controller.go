@@ -8,6 +8,7 @@ import (
 	"math/rand/v2"
 	"time"
 
+	"k8s.io/apimachinery/pkg/api/equality"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/client-go/tools/events"
 	"k8s.io/klog/v2"
@@ -134,6 +135,9 @@ func (r *Reconciler) writeStatus(ctx context.Context, o *observation, last wait)
 	}
 	o.object.Status = status
 	r.tellChanges(o, before)
+	if equality.Semantic.DeepEqual(before.Status, status) {
+		return nil
+	}
 	if err := r.Client.Status().Patch(ctx, o.object, client.MergeFrom(before)); err != nil {
 		return client.IgnoreNotFound(fmt.Errorf("write the status: %w", err))
 	}

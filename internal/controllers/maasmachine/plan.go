@@ -97,7 +97,7 @@ func (o observation) prerequisite() (wait, bool) {
 	case !o.bootstrap.ready:
 		w.reason, w.message = infrav1.WaitingForBootstrapDataReason, "waiting for the bootstrap data"
 	case o.bootstrap.format != "" && o.bootstrap.format != "cloud-config":
-		w.condition, w.reason = infrav1.MachineDeployedCondition, infrav1.UnsupportedBootstrapFormatReason
+		w.reason = infrav1.UnsupportedBootstrapFormatReason
 		w.message = fmt.Sprintf("the bootstrap data is in format %q, and only cloud-config is supported: set the format of the bootstrap provider",
 			o.bootstrap.format)
 	default:
