@@ -3,10 +3,34 @@ package follow
 
 import (
 	"context"
+	"errors"
+	"fmt"
 	"io"
+	"os"
+	"path/filepath"
+	"reflect"
+	"strings"
 	"time"
 
+	corev1 "k8s.io/api/core/v1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
 	"github.com/capmaas/cluster-api-provider-maas/sandbox/host"
+	"github.com/capmaas/cluster-api-provider-maas/sandbox/management"
+)
+
+const (
+	// ClusterName is the name of the cluster that the sandbox makes.
+	ClusterName = "t-cluster"
+	// Namespace of its objects in the management cluster.
+	Namespace = "default"
+
+	// pace is how often one looks.
+	pace = time.Second
+	// stall is how long nothing changes before the unhappy conditions are shown.
+	stall = 45 * time.Second
+	// patience with a management cluster that does not answer.
+	patience = 30 * time.Second
 )
 
 // Options say what to make and where to tell about it.
@@ -23,5 +47,223 @@ type Options struct {
 	Columns int
 }
 
-// Run ...
-func Run(ctx context.Context, o Options) error { return nil }
+// follower is one run.
+type follower struct {
+	Options
+	view       view
+	control    *management.Control
+	management client.Client
+	// workload is nil until the cluster has a kubeconfig.
+	workload client.Client
+	network  bool
+}
+
+// Run makes the cluster if it is not there, and follows it until all its Nodes are Ready, CoreDNS is available and Cluster API
+// calls it Available. The error says what was missing when time ran out.
+func Run(ctx context.Context, o Options) error {
+	scheme, err := newScheme()
+	if err != nil {
+		return err
+	}
+	c, err := connect(o.Layout.ManagementKubeconfig(), scheme)
+	if err != nil {
+		return err
+	}
+	f := &follower{Options: o, view: newView(o.Out, o.Columns), control: management.NewControl(o.Layout), management: c}
+	if err := f.make(ctx); err != nil {
+		return err
+	}
+	if err := f.follow(ctx); err != nil {
+		return err
+	}
+	f.conclude()
+	return nil
+}
+
+func (f *follower) elapsed() time.Duration { return time.Since(f.Begin) }
+
+// make makes the cluster's objects. A cluster that is there already is left as it is: somebody may have scaled it.
+func (f *follower) make(ctx context.Context) error {
+	config, err := makeRepository(ctx, f.Layout)
+	if err != nil {
+		return err
+	}
+	s, err := observeManagement(ctx, f.management)
+	if err != nil {
+		return err
+	}
+	if s.cluster != nil {
+		f.view.say(f.elapsed(), "cluster "+ClusterName+" is there already")
+		return nil
+	}
+	text, err := generate(ctx, f.Options, config)
+	if err != nil {
+		return err
+	}
+	path := filepath.Join(f.Layout.State, ClusterName+".yaml")
+	if err := os.WriteFile(path, text, 0o644); err != nil {
+		return fmt.Errorf("writing the cluster's objects: %w", err)
+	}
+	objects, err := management.ReadManifests(text)
+	if err != nil {
+		return err
+	}
+	ctx, cancel := context.WithTimeout(ctx, time.Minute)
+	defer cancel()
+	if err := management.Apply(ctx, f.management, objects); err != nil {
+		return err
+	}
+	f.view.say(f.elapsed(), fmt.Sprintf("clusterctl made %s from the template, and it was applied: %s with %d + %d machines",
+		path, ClusterName, f.ControlPlanes, f.Workers))
+	return nil
+}
+
+// follow looks again and again until all is reached.
+func (f *follower) follow(ctx context.Context) error {
+	deadline := time.Now().Add(f.Timeout)
+	ticker := time.NewTicker(pace)
+	defer ticker.Stop()
+	var (
+		rows    []row
+		changed = time.Now()
+		seen    = time.Now()
+	)
+	for {
+		s, err := f.look(ctx)
+		switch {
+		case ctx.Err() != nil:
+			return ctx.Err()
+		case err != nil && time.Since(seen) > patience:
+			return err
+		case err == nil:
+			seen = time.Now()
+			f.view.show(s, f.elapsed())
+			missing := s.missing()
+			if len(missing) == 0 {
+				return nil
+			}
+			if now := s.rows(); !reflect.DeepEqual(rows, now) {
+				rows, changed = now, time.Now()
+			} else if time.Since(changed) > stall {
+				f.complain(s, fmt.Sprintf("nothing has changed for %s", time.Since(changed).Round(time.Second)))
+				changed = time.Now()
+			}
+			if time.Now().After(deadline) {
+				f.complain(s, "time is up")
+				return fmt.Errorf("the cluster did not come up within %s: %s", f.Timeout, strings.Join(missing, "; "))
+			}
+		}
+		select {
+		case <-ctx.Done():
+			return ctx.Err()
+		case <-ticker.C:
+		}
+	}
+}
+
+// look reads everything once, and does what becomes possible: writes the kubeconfig, applies the pods' network.
+func (f *follower) look(ctx context.Context) (*state, error) {
+	s, err := observeManagement(ctx, f.management)
+	if err != nil {
+		return nil, err
+	}
+	if err := observeRegion(ctx, f.control, s); err != nil {
+		return nil, err
+	}
+	if s.cluster == nil {
+		return nil, errors.New("the Cluster object was deleted")
+	}
+	if f.workload == nil {
+		if err := f.open(ctx); err != nil {
+			return nil, err
+		}
+	}
+	if f.workload == nil {
+		return s, nil
+	}
+	observeWorkload(ctx, f.workload, s)
+	if s.workload.serves && !f.network {
+		if err := f.applyNetwork(ctx); err != nil {
+			return nil, err
+		}
+	}
+	s.workload.network = f.network
+	return s, nil
+}
+
+// open writes the kubeconfig of the workload cluster once Cluster API has made it, and connects.
+func (f *follower) open(ctx context.Context) error {
+	secret := &corev1.Secret{}
+	err := f.management.Get(ctx, client.ObjectKey{Namespace: Namespace, Name: ClusterName + "-kubeconfig"}, secret)
+	if client.IgnoreNotFound(err) != nil {
+		return fmt.Errorf("reading the cluster's kubeconfig: %w", err)
+	}
+	if err != nil || len(secret.Data["value"]) == 0 {
+		return nil
+	}
+	text, err := management.ThroughPort(secret.Data["value"], f.Ports.Workload)
+	if err != nil {
+		return err
+	}
+	path := f.Layout.WorkloadKubeconfig(ClusterName)
+	if err := management.WriteKubeconfig(path, text); err != nil {
+		return err
+	}
+	scheme, err := newScheme()
+	if err != nil {
+		return err
+	}
+	f.workload, err = connect(path, scheme)
+	return err
+}
+
+// applyNetwork applies the pods' network to the workload cluster.
+func (f *follower) applyNetwork(ctx context.Context) error {
+	text, err := os.ReadFile(filepath.Join(f.Layout.Root, "sandbox", "image", "cni.yaml"))
+	if err != nil {
+		return fmt.Errorf("reading the pods' network: %w", err)
+	}
+	objects, err := management.ReadManifests(text)
+	if err != nil {
+		return err
+	}
+	ctx, cancel := context.WithTimeout(ctx, 20*time.Second)
+	defer cancel()
+	if err := management.Apply(ctx, f.workload, objects); err != nil {
+		return fmt.Errorf("applying the pods' network: %w", err)
+	}
+	f.network = true
+	return nil
+}
+
+// complain shows all conditions that are not as they should be.
+func (f *follower) complain(s *state, why string) {
+	var text strings.Builder
+	text.WriteString(why + "; what is not as it should be:")
+	for _, c := range s.complaints() {
+		fmt.Fprintf(&text, "\n    %s %s %s", c.object, c.condition, c.message)
+	}
+	f.view.say(f.elapsed(), text.String())
+}
+
+// conclude says what one has now, and what to try.
+func (f *follower) conclude() {
+	l := f.Layout
+	workload := l.WorkloadKubeconfig(ClusterName)
+	fmt.Fprintf(f.Out, `
+Cluster %s is up after %s: all Nodes are Ready, CoreDNS is available.
+
+  management cluster  %s
+  workload cluster    %s
+
+Try next:
+
+  %s --kubeconfig %s get nodes -o wide
+  %s --kubeconfig %s describe cluster %s --show-conditions all
+  %s --kubeconfig %s scale machinedeployment %s-md-0 --replicas=%d
+
+Stop it all with: make sandbox-down
+`, ClusterName, strings.TrimSpace(Elapsed(f.elapsed())), l.ManagementKubeconfig(), workload,
+		l.Bin("kubectl"), workload, l.Bin("clusterctl"), l.ManagementKubeconfig(), ClusterName,
+		l.Bin("kubectl"), l.ManagementKubeconfig(), ClusterName, f.Workers+1)
+}

@@ -24,8 +24,8 @@ type Needs struct {
 
 // What one sandbox takes, measured with room to spare.
 const (
-	mib            = 1 << 20
-	gib            = 1 << 30
+	mib           = 1 << 20
+	gib           = 1 << 30
 	baseMemory    = 1500 * mib
 	machineMemory = 600 * mib
 	baseDisk      = 1 * gib

@@ -18,26 +18,28 @@ type console struct {
 	log    *os.File
 	socket *net.UnixListener
 	dir    string
-	done   chan struct{}
-	once   sync.Once
+	// ended is closed when the machine has ended, or was never started.
+	ended chan struct{}
+	once  sync.Once
 }
 
-// openConsole waits for a terminal, and copies it to the log at path.
+// openConsole waits for a terminal, and copies it to the log at path, until close.
 func openConsole(path string) (*console, error) {
 	log, err := os.OpenFile(path, os.O_CREATE|os.O_WRONLY|os.O_APPEND, 0o644)
 	if err != nil {
 		return nil, fmt.Errorf("opening the console log: %w", err)
 	}
 	// The path of a socket must be short, and that of the sandbox need not be.
-	dir, err := os.MkdirTemp("/tmp", "console")
+	dir, err := os.MkdirTemp("/tmp", "capmaas-console-")
 	if err != nil {
 		log.Close()
 		return nil, fmt.Errorf("making the console socket: %w", err)
 	}
-	c := &console{log: log, dir: dir, done: make(chan struct{})}
+	c := &console{log: log, dir: dir, ended: make(chan struct{})}
 	c.socket, err = net.ListenUnix("unix", &net.UnixAddr{Name: c.path(), Net: "unix"})
 	if err != nil {
-		c.close()
+		log.Close()
+		os.RemoveAll(dir)
 		return nil, fmt.Errorf("making the console socket: %w", err)
 	}
 	go c.copy()
@@ -46,26 +48,27 @@ func openConsole(path string) (*console, error) {
 
 func (c *console) path() string { return filepath.Join(c.dir, "socket") }
 
-// close ends the wait for a terminal. A terminal that came is copied until its machine closes it.
+// close says that the machine has ended, or will not be started.
 func (c *console) close() {
 	c.once.Do(func() {
-		if c.socket != nil {
-			c.socket.Close()
-		}
-		os.RemoveAll(c.dir)
+		close(c.ended)
+		c.socket.Close()
 	})
 }
 
 func (c *console) copy() {
-	defer close(c.done)
 	defer c.log.Close()
 	terminal, err := c.receive()
-	c.close()
+	c.socket.Close()
+	os.RemoveAll(c.dir)
 	if err != nil {
 		return
 	}
 	defer terminal.Close()
+	// Wide enough that systemd does not shorten the names of units.
+	_ = unix.IoctlSetWinsize(int(terminal.Fd()), unix.TIOCSWINSZ, &unix.Winsize{Row: 50, Col: 200})
 	fmt.Fprintf(c.log, "--- power on %s ---\n", time.Now().UTC().Format(time.RFC3339))
+	defer func() { fmt.Fprintf(c.log, "\n--- power off %s ---\n", time.Now().UTC().Format(time.RFC3339)) }()
 	buffer := make([]byte, 32<<10)
 	for {
 		n, err := terminal.Read(buffer)
@@ -73,9 +76,14 @@ func (c *console) copy() {
 		if _, failed := c.log.Write(bytes.ReplaceAll(buffer[:n], []byte("\r"), nil)); failed != nil {
 			return
 		}
-		if err != nil {
-			fmt.Fprintf(c.log, "\n--- power off %s ---\n", time.Now().UTC().Format(time.RFC3339))
+		if err == nil {
+			continue
+		}
+		// The kernel reports an end whenever nobody inside has the console open for a moment.
+		select {
+		case <-c.ended:
 			return
+		case <-time.After(50 * time.Millisecond):
 		}
 	}
 }

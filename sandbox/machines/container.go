@@ -65,18 +65,15 @@ func writeSpec(dir string, spec any) error {
 }
 
 // running is a machine at work.
-type running struct {
-	wanted  atomic.Bool
-	console *console
-}
+type running struct{ wanted atomic.Bool }
 
-// watch calls lost when the process ends without halted having been called.
+// watch ends the console when the process ends, and calls lost when the process ends without halted having been called.
 func watch(pid int, console *console, lost func()) (*running, error) {
 	fd, err := unix.PidfdOpen(pid, 0)
 	if err != nil {
 		return nil, fmt.Errorf("watching the machine: %w", err)
 	}
-	r := &running{console: console}
+	r := &running{}
 	go func() {
 		defer unix.Close(fd)
 		for {
@@ -85,6 +82,7 @@ func watch(pid int, console *console, lost func()) (*running, error) {
 				break
 			}
 		}
+		console.close()
 		if !r.wanted.Load() {
 			lost()
 		}

@@ -46,7 +46,6 @@ func Run(ctx context.Context, settings Settings, inherited *host.Inherited, log 
 	}
 	err := d.run(ctx)
 	if err != nil && ctx.Err() == nil {
-		log.Error("the sandbox ends", "error", err)
 		d.reporter.send(Progress{Error: err.Error()})
 		return err
 	}

@@ -127,6 +127,11 @@ func Apply(ctx context.Context, c client.Client, objects []*unstructured.Unstruc
 	if err := applyAll(ctx, c, first); err != nil {
 		return err
 	}
+	for _, object := range first {
+		if err := awaitServed(ctx, c, object); err != nil {
+			return err
+		}
+	}
 	return applyAll(ctx, c, then)
 }
 

@@ -99,11 +99,11 @@ func (a *authority) sign(template *x509.Certificate) (pair, error) {
 	if err != nil {
 		return pair{}, fmt.Errorf("signing a certificate: %w", err)
 	}
-	private, err := x509.MarshalPKCS8PrivateKey(key)
+	private, err := x509.MarshalECPrivateKey(key)
 	if err != nil {
 		return pair{}, fmt.Errorf("encoding a key: %w", err)
 	}
-	return pair{certificate: encodePEM("CERTIFICATE", der), key: encodePEM("PRIVATE KEY", private)}, nil
+	return pair{certificate: encodePEM("CERTIFICATE", der), key: encodePEM("EC PRIVATE KEY", private)}, nil
 }
 
 func encodePEM(kind string, der []byte) []byte {

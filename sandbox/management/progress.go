@@ -30,7 +30,9 @@ func (r *reporter) send(p Progress) {
 	_ = json.NewEncoder(r.w).Encode(p)
 }
 
-func (r *reporter) note(format string, args ...any) { r.send(Progress{Note: fmt.Sprintf(format, args...)}) }
+func (r *reporter) note(format string, args ...any) {
+	r.send(Progress{Note: fmt.Sprintf(format, args...)})
+}
 
 // ErrEnded says that the daemon ended without a word.
 var ErrEnded = errors.New("the sandbox ended without saying why")

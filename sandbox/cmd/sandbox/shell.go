@@ -18,7 +18,7 @@ import (
 )
 
 func newShell(p *places) *cobra.Command {
-	return &cobra.Command{
+	cmd := &cobra.Command{
 		Use: "shell [MACHINE [COMMAND…]]", Short: "Open a shell in a machine, by its name in MAAS; without one, list them",
 		DisableFlagsInUseLine: true,
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -39,6 +39,9 @@ func newShell(p *places) *cobra.Command {
 			return enter(cmd.Context(), l, pid, args[0], args[1:])
 		},
 	}
+	// What follows the machine's name is the command's.
+	cmd.Flags().SetInterspersed(false)
+	return cmd
 }
 
 // listMachines says into which machines one can go.

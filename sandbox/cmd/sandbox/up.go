@@ -125,6 +125,9 @@ func (s *starter) prepare(ctx context.Context) error {
 	if err := host.Clean(ctx, s.layout); err != nil {
 		return fmt.Errorf("clearing what an earlier sandbox left: %w", err)
 	}
+	if err := errors.Join(os.RemoveAll(s.layout.Logs()), os.RemoveAll(s.layout.Machines())); err != nil {
+		return fmt.Errorf("clearing the logs of an earlier sandbox: %w", err)
+	}
 	if err := s.checkLimits(needs); err != nil {
 		return err
 	}

@@ -1,0 +1,195 @@
+package follow
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	clusterv1 "sigs.k8s.io/cluster-api/api/core/v1beta2"
+)
+
+// row tells of one Machine.
+type row struct {
+	machine, host, state, power, address, node, ready, waiting string
+}
+
+// rows tell of all Machines: those of the control plane first.
+func (s *state) rows() []row {
+	machines := slices.Clone(s.machines)
+	slices.SortFunc(machines, func(a, b clusterv1.Machine) int {
+		if ofControlPlane(a) != ofControlPlane(b) {
+			if ofControlPlane(a) {
+				return -1
+			}
+			return 1
+		}
+		return strings.Compare(a.Name, b.Name)
+	})
+	out := make([]row, 0, len(machines))
+	for _, m := range machines {
+		out = append(out, s.row(m))
+	}
+	return out
+}
+
+func ofControlPlane(m clusterv1.Machine) bool {
+	_, ok := m.Labels[clusterv1.MachineControlPlaneLabel]
+	return ok
+}
+
+func (s *state) row(m clusterv1.Machine) row {
+	r := row{machine: m.Name, waiting: "waiting for its MaasMachine"}
+	if maas, ok := s.maas[m.Spec.InfrastructureRef.Name]; ok {
+		r.host, r.state, r.power = maas.Status.Hostname, maas.Status.MachineState, maas.Status.PowerState
+		if host, ok := s.hosts[maas.Spec.SystemID]; ok {
+			r.host, r.state, r.power = host.Hostname, host.StatusName, host.PowerState
+			r.address = strings.Join(host.Addresses, ",")
+		}
+		r.waiting = unhappy(maas.Status.Conditions, "Ready")
+	}
+	r.node = m.Status.NodeRef.Name
+	if node, ok := s.nodes[r.node]; ok {
+		r.ready = string(nodeReady(node))
+	}
+	if r.waiting == "" {
+		r.waiting = unhappy(m.Status.Conditions, clusterv1.ReadyCondition)
+	}
+	return r
+}
+
+func nodeReady(node corev1.Node) corev1.ConditionStatus {
+	for _, c := range node.Status.Conditions {
+		if c.Type == corev1.NodeReady {
+			return c.Status
+		}
+	}
+	return corev1.ConditionUnknown
+}
+
+// unhappy is the message of a condition that is not True, in one line; empty when it is.
+func unhappy(conditions []metav1.Condition, kind string) string {
+	c := meta.FindStatusCondition(conditions, kind)
+	switch {
+	case c == nil:
+		return "not looked at yet"
+	case c.Status == metav1.ConditionTrue:
+		return ""
+	case c.Message == "":
+		return c.Reason
+	}
+	return oneLine(c.Message)
+}
+
+// oneLine joins the lines of a message that lists several things.
+func oneLine(message string) string {
+	var parts []string
+	for line := range strings.Lines(message) {
+		line = strings.TrimSpace(strings.TrimLeft(strings.TrimSpace(line), "*- "))
+		if line != "" {
+			parts = append(parts, line)
+		}
+	}
+	out := strings.Join(parts, "; ")
+	// "Things:; first" reads better as "Things: first".
+	return strings.ReplaceAll(out, ":; ", ": ")
+}
+
+// milestones are what of the cluster as a whole is reached.
+func (s *state) milestones() []string {
+	if s.cluster == nil {
+		return nil
+	}
+	var out []string
+	if host := s.cluster.Spec.ControlPlaneEndpoint.Host; host != "" {
+		out = append(out, "the control plane is to be reached at "+host)
+	}
+	if s.workload.serves {
+		out = append(out, "its API server serves")
+	}
+	if s.workload.network {
+		out = append(out, "the pods' network was applied")
+	}
+	if s.workload.dnsWanted > 0 && s.workload.dns >= s.workload.dnsWanted {
+		out = append(out, "CoreDNS is available")
+	}
+	if meta.IsStatusConditionTrue(s.cluster.Status.Conditions, clusterv1.ClusterAvailableCondition) {
+		out = append(out, "Cluster API calls the cluster Available")
+	}
+	return out
+}
+
+// readyNodes counts the Nodes that are Ready.
+func (s *state) readyNodes() int {
+	count := 0
+	for _, node := range s.nodes {
+		if nodeReady(node) == corev1.ConditionTrue {
+			count++
+		}
+	}
+	return count
+}
+
+// missing says what is not reached yet; nothing when all is.
+func (s *state) missing() []string {
+	if s.cluster == nil {
+		return []string{"the Cluster object is not there"}
+	}
+	var out []string
+	if have, want := len(s.machines), s.wanted(); have != want || want == 0 {
+		out = append(out, fmt.Sprintf("%d of %d Machines exist", have, want))
+	}
+	if !s.workload.serves {
+		return append(out, "its API server does not serve")
+	}
+	if have, want := s.readyNodes(), s.wanted(); have != want {
+		out = append(out, fmt.Sprintf("%d of %d Nodes are Ready", have, want))
+	}
+	if s.workload.dnsWanted == 0 || s.workload.dns < s.workload.dnsWanted {
+		out = append(out, fmt.Sprintf("%d of %d pods of CoreDNS are available", s.workload.dns, s.workload.dnsWanted))
+	}
+	if message := unhappy(s.cluster.Status.Conditions, clusterv1.ClusterAvailableCondition); message != "" {
+		out = append(out, "the Cluster is not Available: "+message)
+	}
+	return out
+}
+
+// complaint is a condition that is not as it should be.
+type complaint struct{ object, condition, message string }
+
+// complaints lists the conditions that are not as they should be, of all the cluster's objects.
+func (s *state) complaints() []complaint {
+	var out []complaint
+	add := func(object string, conditions []metav1.Condition) {
+		for _, c := range conditions {
+			if good := !negative(c.Type); (c.Status == metav1.ConditionTrue) != good {
+				out = append(out, complaint{object, c.Type + "=" + string(c.Status), c.Reason + ": " + oneLine(c.Message)})
+			}
+		}
+	}
+	if s.cluster != nil {
+		add("Cluster/"+s.cluster.Name, s.cluster.Status.Conditions)
+	}
+	if s.controlPlane != nil {
+		add("KubeadmControlPlane/"+s.controlPlane.Name, s.controlPlane.Status.Conditions)
+	}
+	for _, m := range s.machines {
+		add("Machine/"+m.Name, m.Status.Conditions)
+		if maas, ok := s.maas[m.Spec.InfrastructureRef.Name]; ok {
+			add("MaasMachine/"+maas.Name, maas.Status.Conditions)
+		}
+	}
+	return out
+}
+
+// negative says whether a condition is good when it is False, by its name.
+func negative(kind string) bool {
+	for _, word := range []string{"Paused", "Deleting", "RollingOut", "ScalingUp", "ScalingDown", "Remediating", "Updating"} {
+		if kind == word || strings.HasSuffix(kind, word) {
+			return true
+		}
+	}
+	return false
+}
