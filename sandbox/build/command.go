@@ -19,8 +19,9 @@ type command struct {
 	dir  string
 	// env is added to our own environment.
 	env []string
-	// ownMounts gives the program a mount namespace, so that what it mounts vanishes with it.
-	ownMounts bool
+	// apart gives the program namespaces of its own for mounts and processes, so that all it mounts and starts ends
+	// with it, even if we are killed. It takes root.
+	apart bool
 	// gentle programs are asked to end when ctx does, and killed only if they take long.
 	gentle bool
 	// onLine, when set, sees every line of output.
@@ -92,8 +93,9 @@ func newCommand(ctx context.Context, c command) *exec.Cmd {
 	cmd.Stdout = c.stdout
 	// A group of its own, so that the whole of it can be killed; and it does not outlive us, however we end.
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true, Pdeathsig: syscall.SIGKILL}
-	if c.ownMounts {
+	if c.apart {
 		cmd.SysProcAttr.Unshareflags = syscall.CLONE_NEWNS
+		cmd.SysProcAttr.Cloneflags = syscall.CLONE_NEWPID
 	}
 	end := syscall.SIGKILL
 	if c.gentle {

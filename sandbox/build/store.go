@@ -73,7 +73,7 @@ func (s *session) startContainerd(ctx context.Context, root string) (*daemon, er
 	ctx, d.cancel = context.WithCancel(ctx)
 	// Unpacking mounts, so it gets a mount namespace of its own.
 	go func() {
-		d.exit <- s.exec(ctx, command{argv: []string{s.node("containerd"), "--config", config}, ownMounts: true, gentle: true})
+		d.exit <- s.exec(ctx, command{argv: []string{s.node("containerd"), "--config", config}, apart: true, gentle: true})
 	}()
 	for deadline := time.Now().Add(30 * time.Second); ; {
 		if _, err = d.ctr(ctx, "version"); err == nil {
