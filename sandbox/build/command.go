@@ -19,9 +19,10 @@ type command struct {
 	dir  string
 	// env is added to our own environment.
 	env []string
-	// apart gives the program namespaces of its own for mounts and processes, so that all it mounts and starts ends
-	// with it, even if we are killed. It takes root.
-	apart bool
+	// ownMounts gives the program a mount namespace, so that what it mounts vanishes with it. It takes root.
+	ownMounts bool
+	// ownProcesses gives it a process namespace, so that all it starts ends with it, even if we are killed.
+	ownProcesses bool
 	// gentle programs are asked to end when ctx does, and killed only if they take long.
 	gentle bool
 	// onLine, when set, sees every line of output.
@@ -93,8 +94,10 @@ func newCommand(ctx context.Context, c command) *exec.Cmd {
 	cmd.Stdout = c.stdout
 	// A group of its own, so that the whole of it can be killed; and it does not outlive us, however we end.
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true, Pdeathsig: syscall.SIGKILL}
-	if c.apart {
+	if c.ownMounts {
 		cmd.SysProcAttr.Unshareflags = syscall.CLONE_NEWNS
+	}
+	if c.ownProcesses {
 		cmd.SysProcAttr.Cloneflags = syscall.CLONE_NEWPID
 	}
 	end := syscall.SIGKILL

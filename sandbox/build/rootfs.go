@@ -62,7 +62,7 @@ func (s *session) bootstrap(ctx context.Context, packages []string) error {
 	}
 	// Without waiting for the disk after each file: a half-made system is thrown away anyhow.
 	env := []string{"DEBIAN_FRONTEND=noninteractive", "DPKG_FORCE=unsafe-io"}
-	if err := s.exec(ctx, command{argv: argv, apart: true, onLine: onLine, env: env}); err != nil {
+	if err := s.exec(ctx, command{argv: argv, ownMounts: true, ownProcesses: true, onLine: onLine, env: env}); err != nil {
 		return err
 	}
 	if err := makeAnonymous(root); err != nil {

@@ -71,9 +71,10 @@ func (s *session) startContainerd(ctx context.Context, root string) (*daemon, er
 		return nil, errors.Join(err, os.RemoveAll(run))
 	}
 	ctx, d.cancel = context.WithCancel(ctx)
+	// It starts no programs of its own, and does not work in a process namespace without a /proc to match.
 	// Unpacking mounts, so it gets a mount namespace of its own.
 	go func() {
-		d.exit <- s.exec(ctx, command{argv: []string{s.node("containerd"), "--config", config}, apart: true, gentle: true})
+		d.exit <- s.exec(ctx, command{argv: []string{s.node("containerd"), "--config", config}, ownMounts: true, gentle: true})
 	}()
 	for deadline := time.Now().Add(30 * time.Second); ; {
 		if _, err = d.ctr(ctx, "version"); err == nil {
