@@ -95,7 +95,7 @@ func (r *Reconciler) reconcile(ctx context.Context, o *observation) (ctrl.Result
 			last = w
 			break
 		}
-		if _, again := o.did(s); again {
+		if again, _ := o.did(s); again {
 			// It was done and shows no effect. Whoever asks again at once would ask for ever.
 			last = wait{after: releasing}
 			break

@@ -221,7 +221,7 @@ func (o observation) constraints() placement.Constraints {
 }
 
 // did says whether a step was taken in this reconcile, and with which error.
-func (o observation) did(s step) (error, bool) {
-	err, done := o.tried[s.key()]
-	return err, done
+func (o observation) did(s step) (done bool, err error) {
+	err, done = o.tried[s.key()]
+	return done, err
 }

@@ -135,7 +135,7 @@ func (r *Reconciler) findCandidates(ctx context.Context, o *observation) error {
 		return err
 	}
 	free = slices.DeleteFunc(free, func(m maas.Machine) bool {
-		_, refused := o.did(claim{m.SystemID})
+		refused, _ := o.did(claim{m.SystemID})
 		return refused
 	})
 	want := o.constraints()

@@ -75,7 +75,7 @@ func nextClaim(o observation) step {
 // nextAttempt: an allocation was begun, perhaps in an earlier life of this program, and MAAS shows nothing of it. The same
 // machine is asked for again: if the first request took effect after all, MAAS refuses this one and shows the first.
 func nextAttempt(o observation, again claim) step {
-	err, done := o.did(again)
+	done, err := o.did(again)
 	if !done {
 		return again
 	}
@@ -138,7 +138,7 @@ func nextDeploy(o observation) step {
 	s := stateOf(o.machine)
 	if !o.annotated(o.machine) && !o.machine.Locked {
 		mark := annotate{o.machine.SystemID}
-		err, done := o.did(mark)
+		done, err := o.did(mark)
 		if !done {
 			return mark
 		}
@@ -175,7 +175,7 @@ func nextInstall(o observation, w wait) step {
 		missing.condition = infrav1.MachineDeployedCondition
 		return missing
 	}
-	err, done := o.did(deploy{})
+	done, err := o.did(deploy{})
 	if !done {
 		return deploy{}
 	}
@@ -185,7 +185,7 @@ func nextInstall(o observation, w wait) step {
 // nextKeep: the machine was deployed for this object. Nothing here deploys it again.
 func nextKeep(o observation) step {
 	if o.leaving() {
-		if _, done := o.did(leaveDNS{}); !done && o.dns.attached {
+		if done, _ := o.did(leaveDNS{}); !done && o.dns.attached {
 			return leaveDNS{}
 		}
 	}
@@ -197,16 +197,16 @@ func nextKeep(o observation) step {
 		}
 	}
 	mark := annotate{o.machine.SystemID}
-	if _, done := o.did(mark); !done && !o.annotated(o.machine) && !o.machine.Locked {
+	if done, _ := o.did(mark); !done && !o.annotated(o.machine) && !o.machine.Locked {
 		return mark
 	}
 	if join, due := nextJoin(o); due {
 		return join
 	}
-	if _, done := o.did(linkNode{}); !done && o.node.node != nil && o.node.node.Spec.ProviderID == "" {
+	if done, _ := o.did(linkNode{}); !done && o.node.node != nil && o.node.node.Spec.ProviderID == "" {
 		return linkNode{}
 	}
-	if _, done := o.did(powerOn{}); !done && o.mayPowerOn() {
+	if done, _ := o.did(powerOn{}); !done && o.mayPowerOn() {
 		return powerOn{}
 	}
 	if o.node.node == nil || o.controlPlane() && o.dns.managed && !o.dns.attached {
@@ -219,7 +219,7 @@ func nextKeep(o observation) step {
 // name; the others when their own API server serves.
 func nextJoin(o observation) (joinDNS, bool) {
 	join := joinDNS{o.address()}
-	_, done := o.did(join)
+	done, _ := o.did(join)
 	if done || !o.controlPlane() || !o.dns.managed || o.dns.err != nil || o.dns.attached || o.leaving() || join.address == "" {
 		return join, false
 	}
@@ -268,7 +268,7 @@ func (o observation) mostAdvancedClaimed() *maas.Machine {
 func (o observation) extraClaimed() *maas.Machine {
 	for i := range o.claimed {
 		m := &o.claimed[i]
-		if _, done := o.did(releaseExtra{m.SystemID}); !done && m.SystemID != o.systemID() && m.Status == maas.StatusAllocated && !m.Locked {
+		if done, _ := o.did(releaseExtra{m.SystemID}); !done && m.SystemID != o.systemID() && m.Status == maas.StatusAllocated && !m.Locked {
 			return m
 		}
 	}

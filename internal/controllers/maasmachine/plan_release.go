@@ -88,12 +88,12 @@ func nextReleaseOf(o observation, m *maas.Machine) step {
 	// When a release starts MAAS forgets the agent name; if the release then fails, only the annotation says that it is ours.
 	mark, act := annotate{m.SystemID}, release{m.SystemID}
 	if !o.carriesClaim(m) {
-		if err, done := o.did(mark); done {
+		if done, err := o.did(mark); done {
 			return waitAfter(o, err, w.condition, infrav1.ReleaseOutcomeUnknownReason, infrav1.ReleaseFailedReason)
 		}
 		return mark
 	}
-	err, done := o.did(act)
+	done, err := o.did(act)
 	if !done {
 		return act
 	}
@@ -103,7 +103,7 @@ func nextReleaseOf(o observation, m *maas.Machine) step {
 // nextLeave takes the machine out of DNS before it is released: an address that stays in the record comes back with the
 // machine's next tenant. Where no machine of ours is left, its address is a stranger's, which the MaasCluster's reconciler removes.
 func nextLeave(o observation) (step, bool) {
-	err, done := o.did(leaveDNS{})
+	done, err := o.did(leaveDNS{})
 	switch {
 	case !o.dns.attached && o.dns.err == nil:
 		return nil, false
@@ -120,12 +120,12 @@ func nextLeave(o observation) (step, bool) {
 
 // nextAbandon: a person decided to let go of the machine as it is.
 func nextAbandon(o observation) step {
-	if _, done := o.did(leaveDNS{}); !done && (o.dns.attached || o.dns.err != nil) {
+	if done, _ := o.did(leaveDNS{}); !done && (o.dns.attached || o.dns.err != nil) {
 		return leaveDNS{}
 	}
 	if o.unreadable == nil && o.standing == holdsOurs && !o.machine.Locked {
 		mark := markAbandoned{o.machine.SystemID}
-		if _, done := o.did(mark); !done {
+		if done, _ := o.did(mark); !done {
 			return mark
 		}
 	}

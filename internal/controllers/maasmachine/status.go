@@ -156,7 +156,7 @@ func powerOf(o observation) *metav1.Condition {
 		c.Message = o.nameOf(o.machine) + " is off, and was deployed to memory, which is lost: delete the Machine to get another"
 	default:
 		c.Status, c.Reason, c.Message = metav1.ConditionFalse, infrav1.PoweredOffReason, o.nameOf(o.machine)+" is off and is being switched on"
-		if err, done := o.did(powerOn{}); done && err != nil {
+		if done, err := o.did(powerOn{}); done && err != nil {
 			c.Message = fmt.Sprintf("%s is off and could not be switched on: %v", o.nameOf(o.machine), err)
 		}
 	}
@@ -185,8 +185,8 @@ func dnsOf(o observation) *metav1.Condition {
 		return nil
 	}
 	c := metav1.Condition{Type: infrav1.MachineDNSAttachedCondition, Status: metav1.ConditionFalse, Reason: infrav1.DNSAttachPendingReason}
-	left, leaving := o.did(leaveDNS{})
-	joined, joining := o.did(joinDNS{o.address()})
+	leaving, left := o.did(leaveDNS{})
+	joining, joined := o.did(joinDNS{o.address()})
 	switch {
 	case o.dns.external:
 		c.Status, c.Reason, c.Message = metav1.ConditionTrue, infrav1.DNSNotManagedReason, "the endpoint is not managed by CAPMAAS"
@@ -216,7 +216,7 @@ func nodeOfStatus(o observation) *metav1.Condition {
 		return nil
 	}
 	c := metav1.Condition{Type: infrav1.MachineNodeLinkedCondition, Status: metav1.ConditionFalse, Reason: infrav1.WaitingForNodeReason}
-	failed, tried := o.did(linkNode{})
+	tried, failed := o.did(linkNode{})
 	switch node := o.node.node; {
 	case o.unreadable != nil && o.provisioned():
 		return unreadable(o, c.Type)
