@@ -24,8 +24,6 @@ type Options struct {
 	MachineConcurrency int
 	// WatchFilter limits what is reconciled to objects with this value of Cluster API's watch-filter label; "" does not.
 	WatchFilter string
-	// SkipNameValidation allows several managers in one process, for tests.
-	SkipNameValidation bool
 }
 
 // Setup adds all controllers to a manager that was made with ManagerOptions. MAAS is not asked anything yet.
@@ -47,7 +45,7 @@ func Setup(ctx context.Context, mgr ctrl.Manager, options Options) error {
 		Recorder:     mgr.GetEventRecorder(FieldManager),
 		WatchFilter:  options.WatchFilter,
 	}
-	if err := cluster.SetupWithManager(ctx, mgr, options.controller(1)); err != nil {
+	if err := cluster.SetupWithManager(ctx, mgr, controller.Options{MaxConcurrentReconciles: 1}); err != nil {
 		return err
 	}
 	machine := &maasmachine.Reconciler{
@@ -59,10 +57,5 @@ func Setup(ctx context.Context, mgr ctrl.Manager, options Options) error {
 		Recorder:     mgr.GetEventRecorder(FieldManager),
 		WatchFilter:  options.WatchFilter,
 	}
-	return machine.SetupWithManager(ctx, mgr, options.controller(max(options.MachineConcurrency, 1)))
-}
-
-func (o Options) controller(concurrency int) controller.Options {
-	skip := o.SkipNameValidation
-	return controller.Options{MaxConcurrentReconciles: concurrency, SkipNameValidation: &skip}
+	return machine.SetupWithManager(ctx, mgr, controller.Options{MaxConcurrentReconciles: max(options.MachineConcurrency, 1)})
 }

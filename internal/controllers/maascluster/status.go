@@ -191,29 +191,32 @@ func setDeletingNot(object *infrav1.MaasCluster) {
 	setCondition(object, infrav1.ClusterDeletingCondition, metav1.ConditionFalse, infrav1.NotDeletingReason, "")
 }
 
-// setReady summarises what belongs to the infrastructure: the endpoint, and whether the object is being deleted.
+// setReady summarises what belongs to the infrastructure: whether the object is being deleted, and the endpoint. Its reason and
+// message are those of the condition to look at.
 func setReady(object *infrav1.MaasCluster) {
-	// A cluster that runs with a record of an earlier provider is as ready as it was: Cluster API stops the health checks of
-	// a cluster whose infrastructure is not ready.
+	deleting := conditions.Get(object, infrav1.ClusterDeletingCondition)
 	published := conditions.Get(object, infrav1.ClusterEndpointReadyCondition)
 	provisioned := object.Status.Initialization.Provisioned
-	if object.DeletionTimestamp.IsZero() && published != nil && published.Reason == infrav1.EndpointNotOursReason &&
-		provisioned != nil && *provisioned {
-		setCondition(object, infrav1.ClusterReadyCondition, metav1.ConditionTrue, clusterv1.ReadyReason, published.Message)
-		return
+	status, reason, message := metav1.ConditionUnknown, clusterv1.ReadyUnknownReason, ""
+	switch {
+	case deleting != nil && deleting.Status == metav1.ConditionTrue:
+		status, reason, message = metav1.ConditionFalse, deleting.Reason, deleting.Message
+	case published == nil:
+	case published.Status == metav1.ConditionTrue:
+		status, reason = metav1.ConditionTrue, clusterv1.ReadyReason
+	case published.Reason == infrav1.EndpointNotOursReason && provisioned != nil && *provisioned:
+		// A cluster that runs with a record of an earlier provider is as ready as it was: Cluster API stops the health checks
+		// of a cluster whose infrastructure is not ready.
+		status, reason, message = metav1.ConditionTrue, clusterv1.ReadyReason, published.Message
+	default:
+		status, reason, message = published.Status, published.Reason, published.Message
 	}
-	err := conditions.SetSummaryCondition(object, object, infrav1.ClusterReadyCondition,
-		conditions.ForConditionTypes{infrav1.ClusterEndpointReadyCondition, infrav1.ClusterDeletingCondition},
-		conditions.NegativePolarityConditionTypes{infrav1.ClusterDeletingCondition},
-	)
-	if err != nil {
-		setCondition(object, infrav1.ClusterReadyCondition, metav1.ConditionUnknown, clusterv1.ReadyUnknownReason, err.Error())
-	}
+	setCondition(object, infrav1.ClusterReadyCondition, status, reason, message)
 }
 
 func setCondition(object *infrav1.MaasCluster, kind string, status metav1.ConditionStatus, reason, message string) {
 	if len(message) > maxMessage {
-		message = message[:maxMessage] + " …"
+		message = strings.ToValidUTF8(message[:maxMessage], "") + " …"
 	}
 	conditions.Set(object, metav1.Condition{Type: kind, Status: status, Reason: reason, Message: message})
 }

@@ -1,0 +1,113 @@
+package integration
+
+import (
+	"context"
+	"flag"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
+	"k8s.io/client-go/rest"
+	"k8s.io/klog/v2"
+	ctrl "sigs.k8s.io/controller-runtime"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/envtest"
+
+	"github.com/capmaas/cluster-api-provider-maas/internal/controllers"
+)
+
+const checkout = "../.."
+
+// suite is what all tests share: one API server, in which each test has a namespace of its own.
+var suite struct {
+	config *rest.Config
+	client client.Client // as a user, not as the provider
+}
+
+func TestMain(m *testing.M) {
+	flag.Parse()
+	code, err := runSuite(m)
+	if err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		code = 1
+	}
+	os.Exit(code)
+}
+
+func runSuite(m *testing.M) (code int, err error) {
+	if !testing.Verbose() {
+		klog.LogToStderr(false)
+		klog.SetOutput(discard{})
+	}
+	ctrl.SetLogger(klog.Background())
+	assets, err := findAssets()
+	if err != nil {
+		return 1, err
+	}
+	core, err := moduleDir("sigs.k8s.io/cluster-api")
+	if err != nil {
+		return 1, err
+	}
+	environment := &envtest.Environment{
+		BinaryAssetsDirectory: assets,
+		ErrorIfCRDPathMissing: true,
+		CRDDirectoryPaths: []string{
+			filepath.Join(checkout, "config/crd/bases"),
+			filepath.Join(core, "core/config/crd/bases"),
+			filepath.Join(core, "bootstrap/kubeadm/config/crd/bases"),
+			filepath.Join(core, "controlplane/kubeadm/config/crd/bases"),
+		},
+	}
+	if suite.config, err = environment.Start(); err != nil {
+		return 1, fmt.Errorf("start the API server: %w", err)
+	}
+	defer func() {
+		if stopErr := environment.Stop(); stopErr != nil && err == nil {
+			code, err = 1, fmt.Errorf("stop the API server: %w", stopErr)
+		}
+	}()
+	scheme, err := controllers.NewScheme()
+	if err != nil {
+		return 1, err
+	}
+	if err := apiextensionsv1.AddToScheme(scheme); err != nil {
+		return 1, err
+	}
+	if suite.client, err = client.New(suite.config, client.Options{Scheme: scheme}); err != nil {
+		return 1, err
+	}
+	return m.Run(), nil
+}
+
+// findAssets returns the folder with the programs of the control plane.
+func findAssets() (string, error) {
+	folder := os.Getenv("KUBEBUILDER_ASSETS")
+	if folder == "" {
+		folder = filepath.Join(checkout, "_build/bin")
+	}
+	for _, program := range []string{"etcd", "kube-apiserver", "kubectl"} {
+		if _, err := os.Stat(filepath.Join(folder, program)); err != nil {
+			return "", fmt.Errorf("the program %s is not in %s: build it with 'make test-integration', "+
+				"or set KUBEBUILDER_ASSETS to a folder that has etcd, kube-apiserver and kubectl", program, folder)
+		}
+	}
+	return folder, nil
+}
+
+// moduleDir returns where the Go command keeps a module that we depend on.
+func moduleDir(module string) (string, error) {
+	out, err := exec.CommandContext(context.Background(), "go", "list", "-m", "-f", "{{.Dir}}", module).CombinedOutput()
+	dir := strings.TrimSpace(string(out))
+	if err != nil || dir == "" {
+		return "", fmt.Errorf("look for the module %s: %w: %s", module, err, dir)
+	}
+	return dir, nil
+}
+
+type discard struct{}
+
+func (discard) Write(p []byte) (int, error) { return len(p), nil }
