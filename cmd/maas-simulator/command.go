@@ -8,9 +8,10 @@ import (
 	"os"
 	"time"
 
-	"github.com/capmaas/cluster-api-provider-maas/maas/simulator"
 	"github.com/spf13/cobra"
 	"sigs.k8s.io/yaml"
+
+	"github.com/capmaas/cluster-api-provider-maas/maas/simulator"
 )
 
 // options are the command's flags.

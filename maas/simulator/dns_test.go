@@ -6,9 +6,10 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/miekg/dns"
+
 	"github.com/capmaas/cluster-api-provider-maas/maas"
 	"github.com/capmaas/cluster-api-provider-maas/maas/simulator"
-	"github.com/miekg/dns"
 )
 
 // ask queries the DNS server and prints code and answers in short.

@@ -56,8 +56,8 @@ func (t *tx) emit(m *machine, username string, level int, kind, description stri
 		id: id, username: username, systemID: m.systemID, hostname: m.hostname, level: level,
 		created: t.now().UTC(), kind: kind, description: description,
 	}
-	saved, last := t.events, t.latestEvent[m.systemID]
-	t.state.events = append(t.events, e)
+	saved, last := t.state.events, t.latestEvent[m.systemID]
+	t.state.events = append(t.state.events, e)
 	if level >= levelInfo {
 		t.latestEvent[m.systemID] = e
 	}

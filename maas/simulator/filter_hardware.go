@@ -143,7 +143,7 @@ func (c *call) nicTest(key, want string) (test func(*machine, nic) bool, known b
 			specifier = "ip:" + want
 		}
 		wanted := c.subnetsBySpecifier(specifier)
-		base = func(m *machine, n nic) bool { return (&machine{nics: []nic{n}}).onSubnet(wanted) }
+		base = func(_ *machine, n nic) bool { return (&machine{nics: []nic{n}}).onSubnet(wanted) }
 	case "space":
 		if _, ok := c.vlans.find(func(v *vlan) bool { return v.space == want }); !ok {
 			return nil, true, &refusal{status: http.StatusNotFound, contentType: typePlain, body: "No Space matches the given query.", regular: true}

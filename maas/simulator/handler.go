@@ -200,5 +200,5 @@ func dropConnection(w http.ResponseWriter) {
 			return
 		}
 	}
-	panic(http.ErrAbortHandler)
+	panic(http.ErrAbortHandler) //nolint:forbidigo // net/http has no other way to end a request without an answer
 }

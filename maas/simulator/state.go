@@ -147,9 +147,6 @@ type machine struct {
 	// run changes whenever what the machine does is cut short, so that work
 	// queued for an earlier run does nothing.
 	run int
-	// booted says that the Booter was asked to start the machine.
-	booted bool
-	wipe   bool
 }
 
 type dnsResource struct {

@@ -66,7 +66,7 @@ func statusNames() [23][2]string {
 
 // String is MAAS's status_name.
 func (s Status) String() string {
-	if s < 0 || int(s) >= len(statusNames()) {
+	if s < 0 || s > StatusFailedTesting {
 		return fmt.Sprintf("Status(%d)", int(s))
 	}
 	return statusNames()[s][0]
@@ -74,7 +74,8 @@ func (s Status) String() string {
 
 // statusOfFilter finds the state with a filter's name, such as "ready".
 func statusOfFilter(name string) (Status, bool) {
-	for n, names := range statusNames() {
+	all := statusNames()
+	for n, names := range all {
 		if names[1] == name {
 			return Status(n), true
 		}
@@ -85,7 +86,7 @@ func statusOfFilter(name string) (Status, bool) {
 // UnmarshalJSON reads a number or a name such as "failed_deployment".
 func (s *Status) UnmarshalJSON(b []byte) error {
 	var n int
-	if json.Unmarshal(b, &n) == nil && n >= 0 && n < len(statusNames()) {
+	if json.Unmarshal(b, &n) == nil && n >= 0 && n <= int(StatusFailedTesting) {
 		*s = Status(n)
 		return nil
 	}
