@@ -19,7 +19,7 @@ import (
 // upOptions are the flags of up.
 type upOptions struct {
 	machines, controlPlanes, workers int
-	noCluster, keep                  bool
+	noBuild, noCluster, keep         bool
 	ports                            host.Ports
 	timeout                          time.Duration
 }
@@ -40,6 +40,7 @@ func newUp(p *places) *cobra.Command {
 	flags.IntVar(&o.machines, "machines", 8, "machines that the MAAS region has")
 	flags.IntVar(&o.controlPlanes, "control-plane", 1, "machines of the cluster's control plane: 1, 3, 5 …")
 	flags.IntVar(&o.workers, "workers", 3, "the cluster's workers")
+	flags.BoolVar(&o.noBuild, "no-build", false, "use what is built, current or not")
 	flags.BoolVar(&o.noCluster, "no-cluster", false, "start the management cluster and MAAS, and make no cluster")
 	flags.BoolVar(&o.keep, "keep", false, "leave all running when the cluster does not come up")
 	flags.IntVar(&o.ports.Management, "management-port", 0, "port of 127.0.0.1 for the management cluster (0: any free one)")
@@ -131,8 +132,10 @@ func (s *starter) prepare(ctx context.Context) error {
 	if err := s.checkLimits(needs); err != nil {
 		return err
 	}
-	if err := build.Run(ctx, build.Options{Repo: s.layout.Root, Out: s.layout.Build, Log: os.Stdout}); err != nil {
-		return err
+	if !s.options.noBuild {
+		if err := build.Run(ctx, build.Options{Repo: s.layout.Root, Out: s.layout.Build, Log: os.Stdout}); err != nil {
+			return err
+		}
 	}
 	return s.layout.Make()
 }
