@@ -12,7 +12,6 @@ import (
 	"strings"
 	"time"
 
-	corev1 "k8s.io/api/core/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/capmaas/cluster-api-provider-maas/sandbox/host"
@@ -53,9 +52,7 @@ type follower struct {
 	view       view
 	control    *management.Control
 	management client.Client
-	// workload is nil until the cluster has a kubeconfig.
-	workload client.Client
-	network  bool
+	workload   *workload
 }
 
 // Run makes the cluster if it is not there, and follows it until all its Nodes are Ready, CoreDNS is available and Cluster API
@@ -65,11 +62,14 @@ func Run(ctx context.Context, o Options) error {
 	if err != nil {
 		return err
 	}
-	c, err := connect(o.Layout.ManagementKubeconfig(), scheme)
+	c, err := connect(o.Layout.ManagementKubeconfig(), scheme, 15*time.Second)
 	if err != nil {
 		return err
 	}
-	f := &follower{Options: o, view: newView(o.Out, o.Columns), control: management.NewControl(o.Layout), management: c}
+	f := &follower{
+		Options: o, view: newView(o.Out, o.Columns), control: management.NewControl(o.Layout), management: c,
+		workload: &workload{layout: o.Layout, port: o.Ports.Workload, scheme: scheme, management: c},
+	}
 	if err := f.make(ctx); err != nil {
 		return err
 	}
@@ -120,6 +120,9 @@ func (f *follower) make(ctx context.Context) error {
 
 // follow looks again and again until all is reached.
 func (f *follower) follow(ctx context.Context) error {
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	go f.workload.watch(ctx)
 	deadline := time.Now().Add(f.Timeout)
 	ticker := time.NewTicker(pace)
 	defer ticker.Stop()
@@ -161,7 +164,7 @@ func (f *follower) follow(ctx context.Context) error {
 	}
 }
 
-// look reads everything once, and does what becomes possible: writes the kubeconfig, applies the pods' network.
+// look reads everything once. What is known of the workload cluster is read by somebody else, who may have to wait for it.
 func (f *follower) look(ctx context.Context) (*state, error) {
 	s, err := observeManagement(ctx, f.management)
 	if err != nil {
@@ -173,67 +176,8 @@ func (f *follower) look(ctx context.Context) (*state, error) {
 	if s.cluster == nil {
 		return nil, errors.New("the Cluster object was deleted")
 	}
-	if f.workload == nil {
-		if err := f.open(ctx); err != nil {
-			return nil, err
-		}
-	}
-	if f.workload == nil {
-		return s, nil
-	}
-	observeWorkload(ctx, f.workload, s)
-	if s.workload.serves && !f.network {
-		if err := f.applyNetwork(ctx); err != nil {
-			return nil, err
-		}
-	}
-	s.workload.network = f.network
+	s.workload = f.workload.latest()
 	return s, nil
-}
-
-// open writes the kubeconfig of the workload cluster once Cluster API has made it, and connects.
-func (f *follower) open(ctx context.Context) error {
-	secret := &corev1.Secret{}
-	err := f.management.Get(ctx, client.ObjectKey{Namespace: Namespace, Name: ClusterName + "-kubeconfig"}, secret)
-	if client.IgnoreNotFound(err) != nil {
-		return fmt.Errorf("reading the cluster's kubeconfig: %w", err)
-	}
-	if err != nil || len(secret.Data["value"]) == 0 {
-		return nil
-	}
-	text, err := management.ThroughPort(secret.Data["value"], f.Ports.Workload)
-	if err != nil {
-		return err
-	}
-	path := f.Layout.WorkloadKubeconfig(ClusterName)
-	if err := management.WriteKubeconfig(path, text); err != nil {
-		return err
-	}
-	scheme, err := newScheme()
-	if err != nil {
-		return err
-	}
-	f.workload, err = connect(path, scheme)
-	return err
-}
-
-// applyNetwork applies the pods' network to the workload cluster.
-func (f *follower) applyNetwork(ctx context.Context) error {
-	text, err := os.ReadFile(filepath.Join(f.Layout.Root, "sandbox", "image", "cni.yaml"))
-	if err != nil {
-		return fmt.Errorf("reading the pods' network: %w", err)
-	}
-	objects, err := management.ReadManifests(text)
-	if err != nil {
-		return err
-	}
-	ctx, cancel := context.WithTimeout(ctx, 20*time.Second)
-	defer cancel()
-	if err := management.Apply(ctx, f.workload, objects); err != nil {
-		return fmt.Errorf("applying the pods' network: %w", err)
-	}
-	f.network = true
-	return nil
 }
 
 // complain shows all conditions that are not as they should be.

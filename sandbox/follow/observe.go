@@ -37,8 +37,12 @@ type workloadState struct {
 	serves bool
 	// network says that the manifests of the pods' network were applied.
 	network bool
+	// nodes by name.
+	nodes map[string]corev1.Node
 	// dns and dnsWanted count CoreDNS's pods.
 	dns, dnsWanted int32
+	// trouble is what went wrong at the last look, other than that the cluster does not serve yet.
+	trouble string
 }
 
 func newScheme() (*runtime.Scheme, error) {
@@ -53,13 +57,13 @@ func newScheme() (*runtime.Scheme, error) {
 	return scheme, nil
 }
 
-// connect makes a client from a kubeconfig file, for a server that need not serve yet. Nothing that follows a cluster may hang.
-func connect(kubeconfig string, scheme *runtime.Scheme) (client.Client, error) {
+// connect makes a client from a kubeconfig file, for a server that need not serve yet. No request takes longer than timeout.
+func connect(kubeconfig string, scheme *runtime.Scheme, timeout time.Duration) (client.Client, error) {
 	config, err := clientcmd.BuildConfigFromFlags("", kubeconfig)
 	if err != nil {
 		return nil, fmt.Errorf("reading a kubeconfig: %w", err)
 	}
-	config.Timeout, config.QPS, config.Burst = 10*time.Second, 100, 100
+	config.Timeout, config.QPS, config.Burst = timeout, 100, 100
 	c, err := client.New(config, client.Options{Scheme: scheme})
 	if err != nil {
 		return nil, fmt.Errorf("connecting to a cluster: %w", err)
@@ -69,7 +73,7 @@ func connect(kubeconfig string, scheme *runtime.Scheme) (client.Client, error) {
 
 // observeManagement reads what the management cluster knows of the cluster.
 func observeManagement(ctx context.Context, c client.Client) (*state, error) {
-	s := &state{maas: map[string]infrav1.MaasMachine{}, hosts: map[string]simulator.MachineSnapshot{}, nodes: map[string]corev1.Node{}}
+	s := &state{maas: map[string]infrav1.MaasMachine{}, hosts: map[string]simulator.MachineSnapshot{}}
 	key := client.ObjectKey{Namespace: Namespace, Name: ClusterName}
 	cluster := &clusterv1.Cluster{}
 	if err := c.Get(ctx, key, cluster); err != nil {
@@ -117,22 +121,6 @@ func observeRegion(ctx context.Context, control *management.Control, s *state) e
 		s.hosts[m.SystemID] = m
 	}
 	return nil
-}
-
-// observeWorkload adds what the workload cluster says of itself. While it does not serve yet, there is nothing to add.
-func observeWorkload(ctx context.Context, c client.Client, s *state) {
-	nodes := &corev1.NodeList{}
-	if err := c.List(ctx, nodes); err != nil {
-		return
-	}
-	s.workload.serves = true
-	for _, node := range nodes.Items {
-		s.nodes[node.Name] = node
-	}
-	dns := &appsv1.Deployment{}
-	if err := c.Get(ctx, client.ObjectKey{Namespace: "kube-system", Name: "coredns"}, dns); err == nil && dns.Spec.Replicas != nil {
-		s.workload.dns, s.workload.dnsWanted = dns.Status.AvailableReplicas, *dns.Spec.Replicas
-	}
 }
 
 // wanted is how many Machines the cluster is to have.

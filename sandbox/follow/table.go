@@ -75,6 +75,11 @@ func table(rows []row) []string {
 	for _, r := range rows {
 		cells = append(cells, []string{r.machine, r.host, r.state, r.power, r.address, r.node, r.ready, r.waiting})
 	}
+	return layOut(cells)
+}
+
+// layOut pads all cells but the last of a line, so that columns line up.
+func layOut(cells [][]string) []string {
 	widths := make([]int, len(cells[0]))
 	for _, line := range cells {
 		for i, cell := range line {

@@ -51,7 +51,7 @@ func (s *state) row(m clusterv1.Machine) row {
 		r.waiting = unhappy(maas.Status.Conditions, "Ready")
 	}
 	r.node = m.Status.NodeRef.Name
-	if node, ok := s.nodes[r.node]; ok {
+	if node, ok := s.workload.nodes[r.node]; ok {
 		r.ready = string(nodeReady(node))
 	}
 	if r.waiting == "" {
@@ -83,18 +83,28 @@ func unhappy(conditions []metav1.Condition, kind string) string {
 	return oneLine(c.Message)
 }
 
-// oneLine joins the lines of a message that lists several things.
+// oneLine puts a message that lists several conditions into one line, and says once what several of them say.
 func oneLine(message string) string {
 	var parts []string
 	for line := range strings.Lines(message) {
-		line = strings.TrimSpace(strings.TrimLeft(strings.TrimSpace(line), "*- "))
-		if line != "" {
-			parts = append(parts, line)
+		text := strings.TrimSpace(strings.TrimLeft(strings.TrimSpace(line), "*- "))
+		// The names of the conditions help those who look at the object; "NodeHealthy: Waiting for …" says no more than the rest.
+		if kind, rest, ok := strings.Cut(text, ": "); ok && strings.HasPrefix(strings.TrimSpace(line), "*") && isCondition(kind) {
+			text = rest
+		}
+		if text = strings.TrimSuffix(text, ":"); text != "" && !slices.Contains(parts, text) {
+			parts = append(parts, text)
 		}
 	}
-	out := strings.Join(parts, "; ")
-	// "Things:; first" reads better as "Things: first".
-	return strings.ReplaceAll(out, ":; ", ": ")
+	return strings.Join(parts, "; ")
+}
+
+// isCondition says whether a text looks like the name of a condition, or of several.
+func isCondition(text string) bool {
+	if text == "Control plane components" || text == "Etcd member" {
+		return true
+	}
+	return text != "" && !strings.ContainsAny(text, " \t[]") && text[0] >= 'A' && text[0] <= 'Z'
 }
 
 // milestones are what of the cluster as a whole is reached.
@@ -124,7 +134,7 @@ func (s *state) milestones() []string {
 // readyNodes counts the Nodes that are Ready.
 func (s *state) readyNodes() int {
 	count := 0
-	for _, node := range s.nodes {
+	for _, node := range s.workload.nodes {
 		if nodeReady(node) == corev1.ConditionTrue {
 			count++
 		}
@@ -140,6 +150,9 @@ func (s *state) missing() []string {
 	var out []string
 	if have, want := len(s.machines), s.wanted(); have != want || want == 0 {
 		out = append(out, fmt.Sprintf("%d of %d Machines exist", have, want))
+	}
+	if s.workload.trouble != "" {
+		out = append(out, s.workload.trouble)
 	}
 	if !s.workload.serves {
 		return append(out, "its API server does not serve")

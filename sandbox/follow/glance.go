@@ -1,0 +1,87 @@
+package follow
+
+import (
+	"context"
+	"fmt"
+	"sort"
+	"strings"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	infrav1 "github.com/capmaas/cluster-api-provider-maas/api/v1beta1"
+	"github.com/capmaas/cluster-api-provider-maas/sandbox/host"
+	"github.com/capmaas/cluster-api-provider-maas/sandbox/management"
+)
+
+// Glance is a table of all machines that MAAS has, with the MaasMachines that claimed them and what the Nodes say.
+func Glance(ctx context.Context, l host.Layout) (string, error) {
+	snapshot, err := management.NewControl(l).Snapshot(ctx)
+	if err != nil {
+		return "", err
+	}
+	claims, trouble := claimed(ctx, l)
+	nodes := nodesOf(ctx, l)
+	sort.Slice(snapshot.Machines, func(i, j int) bool { return snapshot.Machines[i].Hostname < snapshot.Machines[j].Hostname })
+	cells := [][]string{{"HOST", "SYSTEM ID", "ZONE", "STATE", "POWER", "ADDRESS", "MAASMACHINE", "NODE READY", "WAITING FOR"}}
+	for _, m := range snapshot.Machines {
+		line := []string{m.Hostname, m.SystemID, m.Zone, m.StatusName, m.PowerState, strings.Join(m.Addresses, ","), "", nodes[m.Hostname], ""}
+		if claim, ok := claims[m.SystemID]; ok {
+			line[6], line[8] = claim.Name, unhappy(claim.Status.Conditions, "Ready")
+		}
+		cells = append(cells, line)
+	}
+	out := strings.Join(layOut(cells), "\n") + "\n"
+	for _, r := range snapshot.DNSResources {
+		out += fmt.Sprintf("DNS  %s -> %s\n", r.FQDN, orDash(strings.Join(r.Addresses, " ")))
+	}
+	if trouble != nil {
+		out += fmt.Sprintf("the management cluster does not answer: %s\n", trouble)
+	}
+	return out, nil
+}
+
+// claimed are the MaasMachines by system ID.
+func claimed(ctx context.Context, l host.Layout) (map[string]infrav1.MaasMachine, error) {
+	out := map[string]infrav1.MaasMachine{}
+	scheme, err := newScheme()
+	if err != nil {
+		return out, err
+	}
+	c, err := connect(l.ManagementKubeconfig(), scheme, 5*time.Second)
+	if err != nil {
+		return out, err
+	}
+	list := &infrav1.MaasMachineList{}
+	if err := c.List(ctx, list); err != nil {
+		return out, err
+	}
+	for _, m := range list.Items {
+		if m.Spec.SystemID != "" {
+			out[m.Spec.SystemID] = m
+		}
+	}
+	return out, nil
+}
+
+// nodesOf says of the Nodes whether they are Ready, by name; nothing when the workload cluster does not answer.
+func nodesOf(ctx context.Context, l host.Layout) map[string]string {
+	out := map[string]string{}
+	scheme, err := newScheme()
+	if err != nil {
+		return out
+	}
+	c, err := connect(l.WorkloadKubeconfig(ClusterName), scheme, 3*time.Second)
+	if err != nil {
+		return out
+	}
+	list := &corev1.NodeList{}
+	if err := c.List(ctx, list, client.Limit(500)); err != nil {
+		return out
+	}
+	for _, node := range list.Items {
+		out[node.Name] = string(nodeReady(node))
+	}
+	return out
+}
