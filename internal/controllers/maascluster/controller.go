@@ -29,6 +29,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/predicate"
 
 	infrav1 "github.com/capmaas/cluster-api-provider-maas/api/v1beta1"
+	"github.com/capmaas/cluster-api-provider-maas/internal/compatibility"
 	"github.com/capmaas/cluster-api-provider-maas/internal/endpoint"
 	"github.com/capmaas/cluster-api-provider-maas/internal/identity"
 )
@@ -95,12 +96,23 @@ func (r *Reconciler) Reconcile(ctx context.Context, request ctrl.Request) (ctrl.
 	if added, err := finalizers.EnsureFinalizer(ctx, r.Client, object, infrav1.ClusterFinalizer); err != nil || added {
 		return ctrl.Result{}, err
 	}
-	// EnsurePausedCondition patches the whole list, which must pass the API server's checks first.
-	keepKnownConditions(object)
+	if err := r.mend(ctx, object); err != nil {
+		return ctrl.Result{}, err
+	}
 	if isPaused, requeue, err := paused.EnsurePausedCondition(ctx, r.Client, cluster, object); err != nil || isPaused || requeue {
 		return ctrl.Result{}, err
 	}
 	return r.reconcile(ctx, object, cluster)
+}
+
+// mend brings a status that an earlier provider stored into the shapes of today. Failure domains were a map; an object that has
+// some, and whose kind of endpoint is not written down, is of that time.
+func (r *Reconciler) mend(ctx context.Context, object *infrav1.MaasCluster) error {
+	var also map[string]any
+	if object.Spec.ControlPlaneEndpointKind == "" && len(object.Status.FailureDomains) > 0 {
+		also = map[string]any{"failureDomains": object.Status.FailureDomains}
+	}
+	return compatibility.MendStatus(ctx, r.Client, object, ownedConditions, also)
 }
 
 // reconcile looks, decides, acts and tells.

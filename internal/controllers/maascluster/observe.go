@@ -28,6 +28,7 @@ type facts struct {
 	host       string
 	port       int32
 	token      string // of the record's mark
+	published  bool   // the host was published before, by us or by an earlier provider
 	zones      []string
 
 	clusterHost string // what the Cluster says of its endpoint
@@ -69,6 +70,8 @@ func (r *Reconciler) observe(ctx context.Context, object *infrav1.MaasCluster, c
 	if cluster != nil {
 		f.name = cluster.Name
 		f.clusterHost, f.clusterPort = cluster.Spec.ControlPlaneEndpoint.Host, cluster.Spec.ControlPlaneEndpoint.Port
+		// The Cluster takes the host over once it is provisioned. What `clusterctl move` leaves of statuses is this.
+		f.published = f.host != "" && (f.host == object.Status.Network.DNSName || f.host == f.clusterHost)
 		f.apiPort = cluster.Spec.ClusterNetwork.APIServerPort
 		f.initialized = conditions.IsTrue(cluster, clusterv1.ClusterControlPlaneInitializedCondition)
 		connected, err := r.connected(ctx, cluster)

@@ -3,7 +3,6 @@ package maascluster
 import (
 	"errors"
 	"net/netip"
-	"slices"
 	"strings"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -28,16 +27,8 @@ var ownedConditions = []string{
 // maxMessage keeps messages short enough to be read in a table.
 const maxMessage = 400
 
-// keepKnownConditions drops conditions that an earlier provider stored and nobody writes any more.
-func keepKnownConditions(object *infrav1.MaasCluster) {
-	object.Status.Conditions = slices.DeleteFunc(object.Status.Conditions, func(condition metav1.Condition) bool {
-		return !slices.Contains(ownedConditions, condition.Type)
-	})
-}
-
 // setStatus writes what users see.
 func setStatus(object *infrav1.MaasCluster, seen facts, done outcome) {
-	keepKnownConditions(object)
 	setAvailability(object, seen, done)
 	setAPIServer(object, seen)
 	if seen.deleting {
@@ -53,21 +44,23 @@ func setStatus(object *infrav1.MaasCluster, seen facts, done outcome) {
 // setInfrastructure writes what Cluster API reads.
 func setInfrastructure(object *infrav1.MaasCluster, seen facts, done outcome) {
 	object.Status.FailureDomains = failureDomains(seen.zones)
+	var notOurs *endpoint.NotOursError
+	known := done.err == nil ||
+		seen.published && errors.As(done.err, &notOurs) // a record of an earlier provider, which serves as it is
 	switch done.step.(type) {
-	case publish:
-		object.Status.Network.DNSName = seen.host
-	case useExternal:
-		object.Status.Network.DNSName = ""
-		if _, err := netip.ParseAddr(seen.host); err != nil {
-			object.Status.Network.DNSName = seen.host
+	case publish, useExternal:
+		if !known {
+			return
 		}
 	default:
 		return
 	}
-	if done.err == nil {
-		provisioned := true
-		object.Status.Initialization.Provisioned = &provisioned
+	object.Status.Network.DNSName = ""
+	if _, err := netip.ParseAddr(seen.host); err != nil {
+		object.Status.Network.DNSName = seen.host
 	}
+	provisioned := true
+	object.Status.Initialization.Provisioned = &provisioned
 }
 
 // failureDomains publishes the zones that the spec lists, and none unasked: control planes are spread over all that they see.

@@ -27,7 +27,6 @@ func TestConditionsOfACluster(t *testing.T) {
 		change(&f)
 		return f
 	}
-	provisioned := func(f *facts) { f.provisioned = true }
 	forbidden := &maas.Error{Kind: maas.KindForbidden, Operation: "create_dns_record"}
 	for name, test := range map[string]struct {
 		seen   facts
@@ -61,16 +60,15 @@ func TestConditionsOfACluster(t *testing.T) {
 			"Ready=False/DomainNotAuthoritative"},
 		"somebody else's record": {healthy, outcome{step: publish{}, err: &endpoint.NotOursError{FQDN: "c1.maas"}}, nil,
 			"Ready=False/DNSRecordNotOurs LoadBalancerReady=False/DNSRecordNotOurs"},
-		"a record of the provider before this one": {with(provisioned), outcome{step: publish{}, err: &endpoint.NotOursError{FQDN: "c1.maas"}}, nil,
+		"a record of the provider before this one": {with(func(f *facts) { f.published = true }), outcome{step: publish{}, err: &endpoint.NotOursError{FQDN: "c1.maas"}}, nil,
 			"Ready=True/Ready LoadBalancerReady=False/DNSRecordNotOurs"},
 		"a host that is no name": {healthy, outcome{step: publish{}, err: &invalidHostError{host: "10.0.0.1"}}, nil,
 			"LoadBalancerReady=False/LoadBalancerFailed"},
-		"the API server answers":  {with(func(f *facts) { f.apiConnected = true }), outcome{step: publish{}}, nil, "Ready=True/Ready APIServerAvailable=True/APIServerAvailable"},
-		"the API server is gone":  {with(func(f *facts) { f.initialized = true }), outcome{step: publish{}}, nil, "Ready=True/Ready APIServerAvailable=False/APIServerNotReady"},
-		"waiting for machines":    {with(func(f *facts) { f.deleting = true }), outcome{step: waitForMachines{[]string{"a", "b"}}, waits: true}, nil, "Ready=False/WaitingForMachines Deleting=True/WaitingForMachines"},
-		"the record goes":         {with(func(f *facts) { f.deleting = true }), outcome{step: removeRecord{}, err: away()}, nil, "Ready=False/RemovingDNS Deleting=True/RemovingDNS MAASAvailable=False/MAASUnreachable"},
-		"the record is gone":      {with(func(f *facts) { f.deleting = true }), outcome{step: removeRecord{}, released: true}, nil, "Deleting=True/DeletionCompleted"},
-		"old conditions are gone": {healthy, outcome{step: publish{}}, []metav1.Condition{{Type: "LXDReady", Status: "True"}}, "LXDReady=absent"},
+		"the API server answers": {with(func(f *facts) { f.apiConnected = true }), outcome{step: publish{}}, nil, "Ready=True/Ready APIServerAvailable=True/APIServerAvailable"},
+		"the API server is gone": {with(func(f *facts) { f.initialized = true }), outcome{step: publish{}}, nil, "Ready=True/Ready APIServerAvailable=False/APIServerNotReady"},
+		"waiting for machines":   {with(func(f *facts) { f.deleting = true }), outcome{step: waitForMachines{[]string{"a", "b"}}, waits: true}, nil, "Ready=False/WaitingForMachines Deleting=True/WaitingForMachines"},
+		"the record goes":        {with(func(f *facts) { f.deleting = true }), outcome{step: removeRecord{}, err: away()}, nil, "Ready=False/RemovingDNS Deleting=True/RemovingDNS MAASAvailable=False/MAASUnreachable"},
+		"the record is gone":     {with(func(f *facts) { f.deleting = true }), outcome{step: removeRecord{}, released: true}, nil, "Deleting=True/DeletionCompleted"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

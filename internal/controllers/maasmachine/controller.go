@@ -21,6 +21,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/log"
 
 	infrav1 "github.com/capmaas/cluster-api-provider-maas/api/v1beta1"
+	"github.com/capmaas/cluster-api-provider-maas/internal/compatibility"
 	"github.com/capmaas/cluster-api-provider-maas/internal/endpoint"
 	"github.com/capmaas/cluster-api-provider-maas/internal/identity"
 	"github.com/capmaas/cluster-api-provider-maas/maas"
@@ -75,8 +76,9 @@ func (r *Reconciler) Reconcile(ctx context.Context, request ctrl.Request) (ctrl.
 	if o.cluster != nil {
 		ctx = log.IntoContext(ctx, log.FromContext(ctx).WithValues("Cluster", klog.KObj(o.cluster)))
 	}
-	// EnsurePausedCondition writes the whole list, and the API server would refuse conditions of the provider before this one.
-	object.Status.Conditions = knownConditions(object.Status.Conditions)
+	if err := compatibility.MendStatus(ctx, r.Client, object, ownConditions, nil); err != nil {
+		return ctrl.Result{}, err
+	}
 	if isPaused, requeue, err := paused.EnsurePausedCondition(ctx, r.Client, o.cluster, object); err != nil || isPaused || requeue {
 		return ctrl.Result{}, err
 	}
