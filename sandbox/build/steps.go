@@ -16,7 +16,6 @@ const (
 	crictlStep     = "crictl"
 	pauseStep      = "pause"
 	providerStep   = "provider"
-	sandboxStep    = "sandbox"
 	baseStep       = "base"
 	manifestsStep  = "manifests"
 	imagesStep     = "images"
@@ -32,7 +31,7 @@ func kubernetesPrograms() []string {
 	}
 }
 
-// steps is the whole build. Within a lane the order is the order of work: what others wait for comes first.
+// steps is the whole build, but for the sandbox program itself, which is what runs it. Within a lane the order is the order of work: what others wait for comes first.
 func (p *project) steps() []step {
 	return []step{
 		p.packages(),
@@ -49,7 +48,6 @@ func (p *project) steps() []step {
 		p.clusterAPI(),
 		p.manifests(),
 		p.provider(),
-		p.sandbox(),
 	}
 }
 
@@ -190,23 +188,6 @@ func (p *project) provider() step {
 		title:   "CAPMAAS",
 		lane:    compiling,
 		files:   p.rootModule(),
-		keep:    compiled,
-		outputs: program.outputs(),
-		run:     program.build,
-	}
-}
-
-func (p *project) sandbox() step {
-	program := goProgram{
-		module:   filepath.Join(p.repo, "sandbox"),
-		packages: []string{"./cmd/sandbox"},
-		place:    map[string]string{"sandbox": p.bin("sandbox")},
-	}
-	return step{
-		name:    sandboxStep,
-		title:   "the sandbox",
-		lane:    compiling,
-		files:   append(p.rootModule(), filepath.Join(p.repo, "sandbox")),
 		keep:    compiled,
 		outputs: program.outputs(),
 		run:     program.build,

@@ -8,8 +8,6 @@ import (
 	"os"
 	"path/filepath"
 
-	"github.com/capmaas/cluster-api-provider-maas/sandbox/components/kubernetes/hello"
-	"github.com/capmaas/cluster-api-provider-maas/sandbox/components/kubernetes/podroutes"
 	"go.etcd.io/etcd/server/v3/etcdmain"
 	"k8s.io/component-base/cli"
 	"k8s.io/component-base/logs"
@@ -25,6 +23,9 @@ import (
 	kubeadm "k8s.io/kubernetes/cmd/kubeadm/app"
 	kubeadmutil "k8s.io/kubernetes/cmd/kubeadm/app/util/errors"
 	kubelet "k8s.io/kubernetes/cmd/kubelet/app"
+
+	"github.com/capmaas/cluster-api-provider-maas/sandbox/components/kubernetes/hello"
+	"github.com/capmaas/cluster-api-provider-maas/sandbox/components/kubernetes/podroutes"
 )
 
 func main() {
@@ -44,7 +45,7 @@ func main() {
 	case "kubeadm":
 		kubeadmutil.HandleError(kubeadm.Run())
 	case "kubectl":
-		logs.GlogSetter(kubectl.GetLogVerbosity(os.Args))
+		_ = logs.GlogSetter(kubectl.GetLogVerbosity(os.Args))
 		if err := cli.RunNoErrOutput(kubectl.NewDefaultKubectlCommand()); err != nil {
 			kubectlutil.CheckErr(err)
 		}
