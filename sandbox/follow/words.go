@@ -92,7 +92,9 @@ func oneLine(message string) string {
 		if kind, rest, ok := strings.Cut(text, ": "); ok && strings.HasPrefix(strings.TrimSpace(line), "*") && isCondition(kind) {
 			text = rest
 		}
-		if text = strings.TrimSuffix(text, ":"); text != "" && !slices.Contains(parts, text) {
+		header := strings.HasSuffix(text, ":")
+		text = strings.TrimSuffix(text, ":")
+		if text != "" && !(header && isCondition(text)) && !slices.Contains(parts, text) {
 			parts = append(parts, text)
 		}
 	}

@@ -185,7 +185,7 @@ func (d *Daemon) startRegion(ctx context.Context) (*simulator.Server, error) {
 
 // forward leads the host's sockets to what they are for.
 func (d *Daemon) forward(ctx context.Context) {
-	report := func(err error) { d.log.Info("a connection from the host was not forwarded", "reason", err.Error()) }
+	report := d.reportOnce()
 	l := d.inherited.Listeners
 	for _, each := range []struct {
 		listener net.Listener
@@ -196,6 +196,22 @@ func (d *Daemon) forward(ctx context.Context) {
 		{l.Maas, host.To(host.Region + ":5240")},
 	} {
 		go host.Forward(ctx, each.listener, each.route, report)
+	}
+}
+
+// reportOnce logs why connections were not forwarded, and not again and again: programs try until a cluster is there.
+func (d *Daemon) reportOnce() func(error) {
+	var (
+		mu   sync.Mutex
+		last string
+	)
+	return func(err error) {
+		mu.Lock()
+		defer mu.Unlock()
+		if text := err.Error(); text != last {
+			last = text
+			d.log.Info("a connection from the host was not forwarded", "reason", text)
+		}
 	}
 }
 

@@ -91,7 +91,7 @@ func (s *starter) up(ctx context.Context) error {
 	}
 	ended, err := s.start(ctx, lock)
 	if err != nil {
-		return s.explain(ctx, err)
+		return err
 	}
 	if err = s.follow(ctx, ended); err == nil {
 		return nil
@@ -105,15 +105,24 @@ func (s *starter) up(ctx context.Context) error {
 // start starts the sandbox, and holds the lock while nothing else does. On an error nothing is left running.
 func (s *starter) start(ctx context.Context, lock *os.File) (<-chan error, error) {
 	defer lock.Close()
+	// A port in use is better known before everything is built.
+	listeners, ports, err := host.Listen(s.options.ports)
+	if err != nil {
+		return nil, err
+	}
+	defer listeners.Close()
 	if err := s.prepare(ctx); err != nil {
+		if ctx.Err() != nil {
+			err = errors.New("stopped half-way; nothing had been started")
+		}
 		return nil, errors.Join(err, host.Clean(context.WithoutCancel(ctx), s.layout))
 	}
-	ended, err := s.spawn(ctx, lock)
+	ended, err := s.spawn(ctx, lock, listeners, ports)
 	if err == nil {
 		return ended, nil
 	}
 	lock.Close()
-	return nil, s.tearDown(err)
+	return nil, s.explain(ctx, s.tearDown(err))
 }
 
 // prepare checks the host, clears what an earlier sandbox left, and builds.
@@ -151,12 +160,7 @@ func (s *starter) checkLimits(needs host.Needs) error {
 }
 
 // spawn starts the daemon and waits until all components run. The channel tells when and why the daemon ends.
-func (s *starter) spawn(ctx context.Context, lock *os.File) (<-chan error, error) {
-	listeners, ports, err := host.Listen(s.options.ports)
-	if err != nil {
-		return nil, err
-	}
-	defer listeners.Close()
+func (s *starter) spawn(ctx context.Context, lock *os.File, listeners *host.Listeners, ports host.Ports) (<-chan error, error) {
 	settings := management.Settings{Layout: s.layout, Machines: s.options.machines, Ports: ports}
 	if err := settings.Save(); err != nil {
 		return nil, err
