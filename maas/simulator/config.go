@@ -50,6 +50,7 @@ type Config struct {
 	// Start fills it from the address it listens on when empty.
 	PublicURL string `json:"publicURL,omitempty"`
 	// Intercept is asked about every API request before it runs; nil for none.
+	// It may be called from several goroutines, and may use the region.
 	// Region.SetIntercept changes it later.
 	Intercept func(Request) Fault `json:"-"`
 }

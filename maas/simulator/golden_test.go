@@ -219,7 +219,7 @@ func putWorld(t *testing.T) *world {
 }
 
 func lifeWorld(t *testing.T) *world {
-	return newWorld(t, func(cfg *Config) { cfg.Durations.PowerOff, cfg.Durations.Install = 400*time.Millisecond, time.Second })
+	return newWorld(t, func(cfg *Config) { cfg.Durations.PowerOff = 400 * time.Millisecond })
 }
 
 // lifeBefore lets the time pass that lies between the steps of a life.

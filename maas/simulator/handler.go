@@ -98,7 +98,8 @@ type execution struct {
 
 func (e *execution) serve(w http.ResponseWriter) {
 	r := e.region
-	a, refused, fault, todo := e.run()
+	fault := e.intercept()
+	a, refused, todo := e.run(fault)
 	r.perform(todo)
 	if fault.DropAnswer {
 		r.log.add(*e.entry)
@@ -116,8 +117,26 @@ func (e *execution) serve(w http.ResponseWriter) {
 	a.write(w)
 }
 
+// intercept asks what is wanted to happen to the request, without the lock, so
+// that the one who is asked may change the region.
+func (e *execution) intercept() Fault {
+	r := e.region
+	r.mu.Lock()
+	ask := r.intercept
+	if oauth, found, _ := oauthParams(e.http); found {
+		if key, ok := r.state.tokens.get(oauth["oauth_token"]); ok && key.owner != nil {
+			e.entry.User = key.owner.name
+		}
+	}
+	r.mu.Unlock()
+	if ask == nil {
+		return Fault{}
+	}
+	return ask(*e.entry)
+}
+
 // run is the request's transaction, under the region's lock.
-func (e *execution) run() (*answer, *refusal, Fault, []work) {
+func (e *execution) run(fault Fault) (*answer, *refusal, []work) {
 	r := e.region
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -125,13 +144,8 @@ func (e *execution) run() (*answer, *refusal, Fault, []work) {
 	key, nonce, refused := e.call.authenticate(e.http)
 	if key != nil {
 		e.call.user = key.owner
-		if key.owner != nil {
-			e.entry.User = key.owner.name
-		}
-	}
-	var fault Fault
-	if r.intercept != nil {
-		fault = r.intercept(*e.entry)
+	} else {
+		e.entry.User = ""
 	}
 	if refused == nil && fault.Status != 0 {
 		contentType := fault.ContentType
@@ -149,14 +163,14 @@ func (e *execution) run() (*answer, *refusal, Fault, []work) {
 		if refused.regular {
 			e.call.spend(nonce)
 		}
-		return nil, refused, fault, nil
+		return nil, refused, nil
 	}
 	e.call.spend(nonce)
 	refused, todo := r.settle(e.call.tx)
 	if refused != nil {
 		refused.bare = true
 	}
-	return a, refused, fault, todo
+	return a, refused, todo
 }
 
 func (e *execution) handle() (*answer, *refusal) {

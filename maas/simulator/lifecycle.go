@@ -1,6 +1,9 @@
 package simulator
 
-import "net/netip"
+import (
+	"net/netip"
+	"time"
+)
 
 // What a machine goes through after a request was committed. A step that is
 // queued carries the machine's run number: if that has changed when the step
@@ -55,6 +58,8 @@ func (t *tx) beginInstall(m *machine, username string) *refusal {
 	}
 	d := t.r.cfg.Durations
 	t.switchPower(m, "on")
+	t.progress(m, d.Install/4, "Loading ephemeral")
+	t.progress(m, d.Install/2, "Configuring OS")
 	t.laterOn(m, work{delay: d.Install}, (*tx).finishInstall)
 	if d.DeployTimeout > 0 {
 		t.laterOn(m, work{delay: d.DeployTimeout}, func(t *tx, m *machine) {
@@ -64,6 +69,18 @@ func (t *tx) beginInstall(m *machine, username string) *refusal {
 		})
 	}
 	return nil
+}
+
+// progress shows how far an installation is, if it takes any time.
+func (t *tx) progress(m *machine, after time.Duration, kind string) {
+	if after <= 0 {
+		return
+	}
+	t.laterOn(m, work{delay: after}, func(t *tx, m *machine) {
+		if m.status == StatusDeploying {
+			t.system(m, kind, "")
+		}
+	})
 }
 
 // finishInstall is the reboot from the installer into the installed system.

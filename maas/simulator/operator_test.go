@@ -116,6 +116,42 @@ func TestDroppedAnswerIsCommitted(t *testing.T) {
 	}
 }
 
+func TestInterceptMayChangeTheRegion(t *testing.T) {
+	t.Parallel()
+	region, _, client, _ := start(t, simulator.Config{Machines: []simulator.Machine{{Hostname: "m-1", SystemID: "abc123"}}})
+	region.SetIntercept(func(r simulator.Request) simulator.Fault {
+		if r.Op == "allocate" && r.User == "admin" {
+			if err := region.SetOwner("abc123", "somebody"); err != nil {
+				t.Error(err)
+			}
+			if err := region.SetStatus("abc123", simulator.StatusAllocated); err != nil {
+				t.Error(err)
+			}
+		}
+		return simulator.Fault{}
+	})
+	if _, err := client.Allocate(t.Context(), maas.AllocateParams{SystemID: "abc123"}); !errors.Is(err, maas.ErrConflict) {
+		t.Errorf("allocating what was just taken: %v, want a conflict", err)
+	}
+}
+
+func TestInstallationShowsItsProgress(t *testing.T) {
+	t.Parallel()
+	_, _, client, clock := start(t, simulator.Config{
+		Machines: []simulator.Machine{{Hostname: "m-1", SystemID: "abc123"}}, Durations: simulator.Durations{Install: 4 * time.Minute, Boot: time.Minute},
+	})
+	if _, err := client.Deploy(t.Context(), "abc123", maas.DeployParams{}); err != nil {
+		t.Fatal(err)
+	}
+	for _, want := range []string{"Deploying", "Loading ephemeral", "Configuring OS", "Configuring OS", "Rebooting", "Deployed"} {
+		m, err := client.Machine(t.Context(), "abc123")
+		if err != nil || m.StatusMessage != want {
+			t.Errorf("after %s: %v, %v, want %q", clock.Now().Format("04:05"), m.StatusMessage, err, want)
+		}
+		clock.Advance(time.Minute)
+	}
+}
+
 func TestRefusedRequestChangesNothing(t *testing.T) {
 	t.Parallel()
 	region, _, client, _ := start(t, simulator.Config{Machines: []simulator.Machine{{Hostname: "m-1", SystemID: "abc123"}}})
