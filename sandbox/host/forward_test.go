@@ -1,0 +1,70 @@
+package host
+
+import (
+	"context"
+	"crypto/tls"
+	"net"
+	"net/http"
+	"net/http/httptest"
+	"testing"
+)
+
+func TestForwardLeadsByServerNameAndReplaysTheHello(t *testing.T) {
+	t.Parallel()
+	server := httptest.NewTLSServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		w.Header().Set("Asked", r.TLS.ServerName)
+	}))
+	defer server.Close()
+	_, port, err := net.SplitHostPort(server.Listener.Addr().String())
+	if err != nil {
+		t.Fatal(err)
+	}
+	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithCancel(context.Background())
+	defer cancel()
+	go Forward(ctx, listener, ByServerName(port), func(err error) { t.Errorf("not forwarded: %v", err) })
+
+	transport := server.Client().Transport.(*http.Transport).Clone()
+	// The name resolves to the loopback everywhere; the certificate is for another, which is not what is tested.
+	transport.TLSClientConfig = &tls.Config{ServerName: "localhost", InsecureSkipVerify: true}
+	answer, err := (&http.Client{Transport: transport}).Get("https://" + listener.Addr().String())
+	if err != nil {
+		t.Fatalf("asking through the forwarder: %v", err)
+	}
+	defer answer.Body.Close()
+	if got := answer.Header.Get("Asked"); got != "localhost" {
+		t.Errorf("the server was asked as %q, want localhost", got)
+	}
+}
+
+func TestForwardClosesConnectionsThatLeadNowhere(t *testing.T) {
+	t.Parallel()
+	dead, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	address := dead.Addr().String()
+	dead.Close()
+	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithCancel(context.Background())
+	defer cancel()
+	reported := make(chan error, 1)
+	go Forward(ctx, listener, To(address), func(err error) { reported <- err })
+	client, err := net.Dial("tcp", listener.Addr().String())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer client.Close()
+	if n, err := client.Read(make([]byte, 1)); err == nil {
+		t.Errorf("read %d bytes from a connection that leads nowhere", n)
+	}
+	if err := <-reported; err == nil {
+		t.Error("nothing was reported")
+	}
+}
