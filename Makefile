@@ -36,8 +36,8 @@ sandbox-status: sandbox-program ## Say what runs and how far it is
 	@$(BIN)/sandbox status
 
 .PHONY: sandbox-shell
-sandbox-shell: sandbox-program ## Open a shell with kubectl and clusterctl on the path
-	@$(BIN)/sandbox shell
+sandbox-shell: sandbox-program ## Open a shell in the machine called MACHINE, or list the machines
+	@$(BIN)/sandbox shell $(MACHINE)
 
 .PHONY: sandbox-down
 sandbox-down: sandbox-program ## Stop everything, and leave no process, mount, link or cgroup behind
