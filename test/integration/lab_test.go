@@ -35,7 +35,7 @@ type lab struct {
 	before    string // the region's snapshot when the test began
 }
 
-// newLab makes a namespace and a region that runs.
+// newLab makes a namespace and a region that runs, and lets the test run beside others.
 func newLab(t *testing.T, config simulator.Config) *lab {
 	t.Helper()
 	l := newDarkLab(t, config)
@@ -43,10 +43,16 @@ func newLab(t *testing.T, config simulator.Config) *lab {
 	return l
 }
 
-// newDarkLab makes a namespace, and a region that does not answer until it is switched on.
+// newDarkLab is newLab with a region that does not answer until it is switched on.
 func newDarkLab(t *testing.T, config simulator.Config) *lab {
 	t.Helper()
 	t.Parallel()
+	return anotherLab(t, config)
+}
+
+// anotherLab makes a second lab in a test.
+func anotherLab(t *testing.T, config simulator.Config) *lab {
+	t.Helper()
 	l := &lab{T: t, WithT: NewWithT(t), Client: suite.client}
 	l.SetDefaultEventuallyTimeout(soon)
 	l.SetDefaultEventuallyPollingInterval(100 * time.Millisecond)

@@ -26,6 +26,8 @@ const checkout = "../.."
 var suite struct {
 	config *rest.Config
 	client client.Client // as a user, not as the provider
+	// kubeconfig is for programs.
+	kubeconfig []byte
 }
 
 func TestMain(m *testing.M) {
@@ -56,7 +58,6 @@ func runSuite(m *testing.M) (code int, err error) {
 		BinaryAssetsDirectory: assets,
 		ErrorIfCRDPathMissing: true,
 		CRDDirectoryPaths: []string{
-			filepath.Join(checkout, "config/crd/bases"),
 			filepath.Join(core, "core/config/crd/bases"),
 			filepath.Join(core, "bootstrap/kubeadm/config/crd/bases"),
 			filepath.Join(core, "controlplane/kubeadm/config/crd/bases"),
@@ -70,6 +71,13 @@ func runSuite(m *testing.M) (code int, err error) {
 			code, err = 1, fmt.Errorf("stop the API server: %w", stopErr)
 		}
 	}()
+	user, err := environment.AddUser(envtest.User{Name: "admin", Groups: []string{"system:masters"}}, nil)
+	if err != nil {
+		return 1, fmt.Errorf("make a user: %w", err)
+	}
+	if suite.kubeconfig, err = user.KubeConfig(); err != nil {
+		return 1, fmt.Errorf("make a kubeconfig: %w", err)
+	}
 	scheme, err := controllers.NewScheme()
 	if err != nil {
 		return 1, err
@@ -78,6 +86,9 @@ func runSuite(m *testing.M) (code int, err error) {
 		return 1, err
 	}
 	if suite.client, err = client.New(suite.config, client.Options{Scheme: scheme}); err != nil {
+		return 1, err
+	}
+	if err := installOurCRDs(context.Background(), suite.config, suite.client); err != nil {
 		return 1, err
 	}
 	return m.Run(), nil

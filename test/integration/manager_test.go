@@ -1,0 +1,163 @@
+package integration
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"sync"
+	"syscall"
+	"testing"
+
+	. "github.com/onsi/gomega"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	infrav1 "github.com/capmaas/cluster-api-provider-maas/api/v1beta1"
+	"github.com/capmaas/cluster-api-provider-maas/maas/simulator"
+)
+
+// program builds the manager once, and returns where it is.
+var program = sync.OnceValues(func() (string, error) {
+	folder, err := os.MkdirTemp("", "manager-")
+	if err != nil {
+		return "", err
+	}
+	path := filepath.Join(folder, "manager")
+	out, err := exec.CommandContext(context.Background(), "go", "build", "-o", path, "../../cmd/manager").CombinedOutput()
+	if err != nil {
+		return "", fmt.Errorf("build the manager: %w\n%s", err, out)
+	}
+	return path, nil
+})
+
+func managerProgram(t *testing.T) string {
+	t.Helper()
+	path, err := program()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return path
+}
+
+func TestTheManagerNamesTheVariableThatIsWrong(t *testing.T) {
+	t.Parallel()
+	const secret = "s3cr3t-never-shown"
+	manager := managerProgram(t)
+	for name, test := range map[string]struct {
+		environment []string
+		want        string
+	}{
+		"no endpoint": {[]string{"MAAS_API_KEY=a:b:" + secret},
+			"manager: the environment variable MAAS_ENDPOINT is not set (example: http://maas.example.com:5240/MAAS)"},
+		"no key": {[]string{"MAAS_ENDPOINT=http://maas:5240/MAAS"},
+			"manager: the environment variable MAAS_API_KEY is not set (example: consumer:token:secret)"},
+		"an endpoint that is no URL": {[]string{"MAAS_ENDPOINT=not a url", "MAAS_API_KEY=a:b:" + secret},
+			"manager: the environment variable MAAS_ENDPOINT is not valid: "},
+		"a key of two parts": {[]string{"MAAS_ENDPOINT=http://maas:5240/MAAS", "MAAS_API_KEY=a:" + secret},
+			"manager: the environment variable MAAS_API_KEY is not valid: "},
+		"a CA file that is not there": {[]string{"MAAS_ENDPOINT=https://maas/MAAS", "MAAS_API_KEY=a:b:" + secret, "MAAS_CA_FILE=/nowhere"},
+			"manager: the environment variable MAAS_CA_FILE is not valid: "},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			var stdout, stderr bytes.Buffer
+			command := exec.CommandContext(t.Context(), manager)
+			command.Env, command.Stdout, command.Stderr = test.environment, &stdout, &stderr
+			err := command.Run()
+			if command.ProcessState == nil || command.ProcessState.ExitCode() != 1 {
+				t.Errorf("ended with %v, want exit code 1", err)
+			}
+			if !strings.HasPrefix(stderr.String(), test.want) {
+				t.Errorf("said %q, want %q", stderr.String(), test.want)
+			}
+			if lines := strings.Count(stderr.String(), "\n"); lines != 1 || stdout.Len() > 0 {
+				t.Errorf("said more than one line:\n%s%s", stdout.String(), stderr.String())
+			}
+			if !strings.Contains(stderr.String(), "http://") && !strings.Contains(stderr.String(), "consumer:token:secret") &&
+				!strings.Contains(stderr.String(), ".pem") {
+				t.Errorf("%q has no example", stderr.String())
+			}
+			if strings.Contains(stderr.String(), secret) {
+				t.Error("the key was printed")
+			}
+		})
+	}
+}
+
+func TestTheManagerAsAProcess(t *testing.T) {
+	l := newDarkLab(t, simulator.Config{})
+	other := anotherLab(t, simulator.Config{})
+	health, metrics := freeAddress(t), freeAddress(t)
+	var log bytes.Buffer
+	manager := exec.CommandContext(t.Context(), managerProgram(t), "--namespace", l.namespace, "--health-addr", health,
+		"--metrics-bind-addr", metrics, "--logging-format", "json", "--kubeconfig", kubeconfigFile(t))
+	manager.Env = []string{"MAAS_ENDPOINT=http://" + l.address, "MAAS_API_KEY=" + simulator.DefaultAPIKey}
+	manager.Stdout, manager.Stderr = &log, &log
+	l.Expect(manager.Start()).To(Succeed())
+	ended := make(chan error, 1)
+	go func() { ended <- manager.Wait() }()
+	t.Cleanup(func() { _ = manager.Process.Kill() })
+
+	l.Eventually(func() string { return get("http://" + health + "/readyz") }).Should(Equal("ok"), "while MAAS is down")
+	l.Eventually(func() string { return get("http://" + metrics + "/metrics") }).Should(And(
+		ContainSubstring("capmaas_maas_available 0\n"),
+		ContainSubstring(`capmaas_maas_requests_total{code="0",method="GET",operation="whoami"}`),
+		ContainSubstring("capmaas_build_info{"),
+	))
+	l.createCluster(nil)
+	other.createCluster(nil)
+	l.expectCondition(l.cluster, infrav1.MAASAvailableCondition, metav1.ConditionFalse, infrav1.MAASUnreachableReason)
+	l.switchOn()
+	l.provisionedCluster()
+	l.Eventually(func() string { return get("http://" + metrics + "/metrics") }).Should(ContainSubstring("capmaas_maas_available 1\n"))
+	l.Expect(other.maasCluster().Finalizers).To(BeEmpty(), "another namespace is not watched")
+
+	l.Expect(manager.Process.Signal(syscall.SIGTERM)).To(Succeed())
+	l.Eventually(ended).Should(Receive(BeNil()), "a clean end")
+	if strings.Contains(log.String(), strings.Split(simulator.DefaultAPIKey, ":")[2]+`"`) || strings.Contains(log.String(), simulator.DefaultAPIKey) {
+		t.Error("the log holds the key")
+	}
+	if strings.Contains(log.String(), "forbidden") {
+		t.Errorf("something is not permitted:\n%s", log.String())
+	}
+}
+
+// kubeconfigFile writes down how to reach the API server.
+func kubeconfigFile(t *testing.T) string {
+	t.Helper()
+	path := filepath.Join(t.TempDir(), "kubeconfig")
+	if err := os.WriteFile(path, suite.kubeconfig, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	return path
+}
+
+func freeAddress(t *testing.T) string {
+	t.Helper()
+	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer listener.Close()
+	return listener.Addr().String()
+}
+
+// get returns the body of an answer 200, or what went wrong.
+func get(url string) string {
+	answer, err := http.Get(url)
+	if err != nil {
+		return err.Error()
+	}
+	defer answer.Body.Close()
+	body, err := io.ReadAll(answer.Body)
+	if err != nil || answer.StatusCode != http.StatusOK {
+		return fmt.Sprint(answer.Status, err)
+	}
+	return string(body)
+}
