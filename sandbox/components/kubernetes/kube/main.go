@@ -45,7 +45,7 @@ func main() {
 	case "kubeadm":
 		kubeadmutil.HandleError(kubeadm.Run())
 	case "kubectl":
-		_ = logs.GlogSetter(kubectl.GetLogVerbosity(os.Args))
+		_, _ = logs.GlogSetter(kubectl.GetLogVerbosity(os.Args))
 		if err := cli.RunNoErrOutput(kubectl.NewDefaultKubectlCommand()); err != nil {
 			kubectlutil.CheckErr(err)
 		}
