@@ -3,6 +3,7 @@ package maasmachine
 import (
 	"context"
 	"errors"
+	"reflect"
 	"strings"
 	"testing"
 	"time"
@@ -296,10 +297,19 @@ func TestObjectsOfTheEarlierProviderAreHeldNotReleased(t *testing.T) {
 	w.add("w1", false, func(m *infrav1.MaasMachine) {
 		m.Spec.SystemID, m.Spec.ProviderID = "aaaaa1", "maas:///default/aaaaa1"
 		m.Finalizers = []string{infrav1.MachineFinalizer, infrav1.EvacuationFinalizer}
-		m.Status.Conditions = []metav1.Condition{{Type: "LXDReady", Status: "True"}}
 	})
+	stored := w.get("w1")
+	stored.Status.Conditions = []metav1.Condition{{Type: "LXDReady", Status: "True"}, {Type: infrav1.MachineDeployedCondition, Status: "True"}}
+	if err := w.client.Status().Update(context.Background(), stored); err != nil {
+		t.Fatal(err)
+	}
 	w.pass("w1", time.Minute)
 	w.expect("w1", infrav1.MachineReadyCondition, metav1.ConditionFalse, infrav1.MachineNotOursReason)
+	for _, c := range w.get("w1").Status.Conditions {
+		if c.Type == "LXDReady" || c.Reason == "" {
+			t.Errorf("still there: %+v", c)
+		}
+	}
 	w.delete("w1")
 	w.pass("w1", 5*time.Minute)
 	w.expect("w1", infrav1.MachineDeletingCondition, metav1.ConditionTrue, infrav1.ReleaseBlockedReason)
@@ -351,7 +361,8 @@ func TestADecisionFromAnOldCopyDoesNotPass(t *testing.T) {
 			w := newWorld(t)
 			w.add("w1", false)
 			w.until("w1", w.provisioned("w1"))
-			old := w.get("w1")
+			stored := w.get("w1")
+			old := stored.DeepCopy()
 			age(old)
 			old.Spec.ProviderID, old.ResourceVersion = "", "1"
 			r := w.reconciler()
@@ -370,6 +381,9 @@ func TestADecisionFromAnOldCopyDoesNotPass(t *testing.T) {
 			}
 			if all := w.writes(start); len(all) > 0 {
 				t.Errorf("acted on an old copy: %v", all)
+			}
+			if now := w.get("w1"); !reflect.DeepEqual(now.Annotations, stored.Annotations) || !reflect.DeepEqual(now.Spec, stored.Spec) {
+				t.Errorf("wrote over what is stored: %+v", now)
 			}
 		})
 	}
@@ -445,5 +459,110 @@ func TestARemovedRecordDoesNotHoldTheRelease(t *testing.T) {
 	w.until("cp1", w.goneFrom("cp1"))
 	if w.record() != nil {
 		t.Errorf("the record came back: %v", w.record())
+	}
+}
+
+// TestOneWrongAnswerEndsNothing: a verdict that cannot be taken back needs two looks.
+func TestOneWrongAnswerEndsNothing(t *testing.T) {
+	t.Parallel()
+	once := func(matches func(simulator.Request) bool, fault simulator.Fault) func(simulator.Request) simulator.Fault {
+		spent := false
+		return func(r simulator.Request) simulator.Fault {
+			if spent || !matches(r) {
+				return simulator.Fault{}
+			}
+			spent = true
+			return fault
+		}
+	}
+	ofMachine := func(r simulator.Request) bool {
+		return r.Method == "GET" && strings.Contains(r.Path, "/machines/aaaaa")
+	}
+	for name, test := range map[string]struct {
+		stored bool
+		wrong  func(simulator.Request) simulator.Fault
+	}{
+		"the machine is not found": {true, once(ofMachine, simulator.Fault{Status: 404, Body: "No Machine matches the given query.", ContentType: "text/plain"})},
+		"the machine is forbidden": {true, once(ofMachine, simulator.Fault{Status: 403, ContentType: "text/plain"})},
+		"nothing carries the claim": {false, once(func(r simulator.Request) bool { return r.Query.Get("agent_name") != "" },
+			simulator.Fault{Status: 200, Body: "[]", ContentType: "application/json"})},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			w := newWorld(t)
+			if test.stored {
+				w.add("w1", false)
+				w.until("w1", w.provisioned("w1"))
+			} else {
+				w.steps = 1
+				w.region.SetIntercept(dropAnswers("allocate", 1))
+				w.add("w1", false)
+				w.until("w1", func() bool { return w.calls("allocate") == 1 })
+				w.edit("w1", func(m *infrav1.MaasMachine) { delete(m.Annotations, infrav1.ClaimAttemptAnnotation) })
+				w.steps = 0
+			}
+			w.delete("w1")
+			w.region.SetIntercept(test.wrong)
+			w.until("w1", w.goneFrom("w1"))
+			if owned := w.owned(); len(owned) != 0 || w.calls("release") != 1 {
+				t.Errorf("owned %v after %d releases", owned, w.calls("release"))
+			}
+		})
+	}
+}
+
+func TestAtRestNothingIsWritten(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.add("cp1", true)
+	w.until("cp1", w.provisioned("cp1"))
+	w.pass("cp1", time.Minute)
+	version, start := w.get("cp1").ResourceVersion, len(w.region.Requests())
+	w.pass("cp1", 10*time.Minute)
+	if got := w.get("cp1").ResourceVersion; got != version {
+		t.Errorf("the object was written: version %s became %s", version, got)
+	}
+	if all := w.writes(start); len(all) > 0 {
+		t.Errorf("MAAS was written to: %v", all)
+	}
+}
+
+// TestKilledBetweenMAASAndKubernetes: MAAS did it, and nobody could write that down.
+func TestKilledBetweenMAASAndKubernetes(t *testing.T) {
+	t.Parallel()
+	for _, deleteAfter := range []bool{false, true} {
+		w := newWorld(t)
+		w.add("w1", false)
+		for range 2 { // the finalizer, and Paused
+			w.reconcile("w1")
+		}
+		r := w.reconciler()
+		r.Client = interceptor.NewClient(w.client.(client.WithWatch), interceptor.Funcs{
+			Patch: func(ctx context.Context, c client.WithWatch, o client.Object, p client.Patch, opts ...client.PatchOption) error {
+				if m, is := o.(*infrav1.MaasMachine); is && m.Spec.SystemID != "" {
+					return errors.New("the API server is away")
+				}
+				return c.Patch(ctx, o, p, opts...)
+			},
+		})
+		if _, err := r.Reconcile(context.Background(), ctrl.Request{NamespacedName: client.ObjectKey{Namespace: "default", Name: "w1"}}); err == nil {
+			t.Fatal("the write did not fail")
+		}
+		if len(w.owned()) != 1 || w.get("w1").Spec.SystemID != "" {
+			t.Fatalf("owned %v, stored %q", w.owned(), w.get("w1").Spec.SystemID)
+		}
+		if deleteAfter {
+			w.delete("w1")
+			w.until("w1", w.goneFrom("w1"))
+			if len(w.owned()) != 0 {
+				t.Errorf("owned after the deletion: %v", w.owned())
+			}
+			continue
+		}
+		w.until("w1", w.provisioned("w1"))
+		if len(w.owned()) != 1 || w.calls("allocate") != 1 {
+			t.Errorf("owned %v after %d allocates", w.owned(), w.calls("allocate"))
+		}
+		wantEvents(t, w, "MachineAdopted")
 	}
 }

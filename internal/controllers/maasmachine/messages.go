@@ -62,8 +62,7 @@ func waitAfter(o observation, err error, condition, unknown, refused string) wai
 		w.after = moving
 	case errors.Is(err, maas.ErrOutcomeUnknown):
 		w.reason, w.unknown = unknown, true
-		w.message = fmt.Sprintf("MAAS %s did not answer, and does not show an effect: %v", o.maasHost, err)
-		w.after = moving
+		w.message = fmt.Sprintf("MAAS %s gave no usable answer, and shows no effect: %v", o.maasHost, err)
 	case errors.Is(err, maas.ErrUnavailable), errors.Is(err, maas.ErrUnauthorized), errors.Is(err, maas.ErrNotMAAS):
 		w.reason, w.unknown = reasonOf(err), true
 		w.message = fmt.Sprintf("MAAS %s: %v", o.maasHost, err)

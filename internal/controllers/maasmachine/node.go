@@ -40,7 +40,7 @@ func (r *Reconciler) observeNode(ctx context.Context, o *observation) {
 	o.node.node = nodeOf(nodes.Items, o.machine, o.object.Spec.ProviderID, claimedAt(o.token()))
 }
 
-// linkNodeOf gives a Node its provider ID. Nobody else's ID is overwritten: the patch holds only if the Node is as it was seen.
+// linkNodeOf gives a Node its provider ID. Kubernetes lets it be set once, so nobody else's is overwritten.
 func (r *Reconciler) linkNodeOf(ctx context.Context, o *observation) error {
 	workload, err := r.ClusterCache.GetClient(ctx, client.ObjectKeyFromObject(o.cluster))
 	if errors.Is(err, clustercache.ErrClusterNotConnected) {
@@ -50,7 +50,7 @@ func (r *Reconciler) linkNodeOf(ctx context.Context, o *observation) error {
 		return err
 	}
 	node := o.node.node.DeepCopy()
-	before := client.MergeFromWithOptions(o.node.node.DeepCopy(), client.MergeFromWithOptimisticLock{})
+	before := client.MergeFrom(o.node.node.DeepCopy())
 	node.Spec.ProviderID = o.object.Spec.ProviderID
 	if err := workload.Patch(ctx, node, before, client.FieldOwner(fieldOwner)); err != nil {
 		return fmt.Errorf("set the provider ID of Node %s: %w", node.Name, err)

@@ -209,7 +209,10 @@ func nextKeep(o observation) step {
 	if done, _ := o.did(powerOn{}); !done && o.mayPowerOn() {
 		return powerOn{}
 	}
-	if o.node.node == nil || o.controlPlane() && o.dns.managed && !o.dns.attached {
+	switch {
+	case o.node.node != nil && o.node.node.Spec.ProviderID == "":
+		return wait{after: moving}
+	case o.node.node == nil, o.controlPlane() && o.dns.managed && !o.dns.attached:
 		return wait{after: releasing}
 	}
 	return wait{after: settled}
