@@ -83,7 +83,7 @@ test: ## Run all tests: unit, integration, end to end
 .PHONY: test-unit
 test-unit: go-there ## Tests that need nothing but Go
 	@for module in $(UNIT_MODULES); do
-	  packages=$$(cd $$module && go list -f '$(WITH_TESTS)' ./...)
+	  packages=$$(cd $$module && go list -f '$(WITH_TESTS)' ./... 2> >(grep -v 'matched no packages' >&2))
 	  [ -n "$$packages" ] || continue
 	  echo "== unit tests: module $$module"
 	  (cd $$module && go test -timeout 10m $$packages)
