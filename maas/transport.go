@@ -50,7 +50,7 @@ func (c *Client) exchange(ctx context.Context, r request, decode func([]byte) er
 		unsent := c.ownTransport && !connected.Load() || failedToConnect(err)
 		return 0, c.transportError(r, err, unsent)
 	}
-	defer resp.Body.Close() //nolint:errcheck // nothing is written to it
+	defer resp.Body.Close()
 	return resp.StatusCode, c.judge(r, resp, decode)
 }
 
