@@ -27,7 +27,6 @@ type state struct {
 	machines     []clusterv1.Machine
 	maas         map[string]infrav1.MaasMachine       // by name
 	hosts        map[string]simulator.MachineSnapshot // by system ID
-	nodes        map[string]corev1.Node               // by name
 	workload     workloadState
 }
 

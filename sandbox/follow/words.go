@@ -94,7 +94,7 @@ func oneLine(message string) string {
 		}
 		header := strings.HasSuffix(text, ":")
 		text = strings.TrimSuffix(text, ":")
-		if text != "" && !(header && isCondition(text)) && !slices.Contains(parts, text) {
+		if text != "" && (!header || !isCondition(text)) && !slices.Contains(parts, text) {
 			parts = append(parts, text)
 		}
 	}

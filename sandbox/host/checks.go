@@ -33,8 +33,8 @@ const (
 	buildDisk     = 14 * gib
 	// Instances of inotify: systemd, containerd, kubelet and the pods each have some.
 	baseInotify         = 6
-	controlPlaneInotify = 26
-	workerInotify       = 17
+	controlPlaneInotify = 25
+	workerInotify       = 16
 	inotifyLimit        = "/proc/sys/fs/inotify/max_user_instances"
 )
 

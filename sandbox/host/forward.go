@@ -28,11 +28,11 @@ func To(address string) Route {
 // ByServerName leads TLS connections to the server they name, at port: one socket serves any number of clusters, and the name is
 // looked up each time, for control planes come and go.
 func ByServerName(port string) Route {
-	return func(_ context.Context, client net.Conn) (string, []byte, error) {
+	return func(ctx context.Context, client net.Conn) (string, []byte, error) {
 		if err := client.SetReadDeadline(time.Now().Add(helloTimeout)); err != nil {
 			return "", nil, err
 		}
-		name, read, err := ServerName(client)
+		name, read, err := ServerName(ctx, client)
 		if err != nil {
 			return "", nil, err
 		}

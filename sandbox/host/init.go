@@ -52,7 +52,7 @@ func startDaemon(args []string) (*os.Process, error) {
 	for fd := fileProgress; fd < fileEnd; fd++ {
 		files = append(files, os.NewFile(uintptr(fd), "inherited"))
 	}
-	process, err := os.StartProcess(program, append([]string{program}, args...), &os.ProcAttr{Env: os.Environ(), Files: files})
+	process, err := os.StartProcess(program, append([]string{program}, args...), &os.ProcAttr{Env: Environment(), Files: files})
 	if err != nil {
 		return nil, fmt.Errorf("starting the daemon: %w", err)
 	}

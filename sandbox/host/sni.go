@@ -2,6 +2,7 @@ package host
 
 import (
 	"bytes"
+	"context"
 	"crypto/tls"
 	"errors"
 	"io"
@@ -16,7 +17,7 @@ var errSeen = errors.New("the name is known")
 // ServerName reads the beginning of a TLS connection and returns the name of the server that the client wants (lower case, no
 // final dot), and all that was read: the handshake has still to be done by the real server. It is an error when the client speaks
 // no TLS or names none.
-func ServerName(client io.Reader) (string, []byte, error) {
+func ServerName(ctx context.Context, client io.Reader) (string, []byte, error) {
 	var read bytes.Buffer
 	name := ""
 	config := &tls.Config{
@@ -26,7 +27,7 @@ func ServerName(client io.Reader) (string, []byte, error) {
 			return nil, errSeen
 		},
 	}
-	err := tls.Server(listenOnly{io.TeeReader(client, &read)}, config).Handshake()
+	err := tls.Server(listenOnly{io.TeeReader(client, &read)}, config).HandshakeContext(ctx)
 	switch {
 	case !errors.Is(err, errSeen):
 		return "", read.Bytes(), errors.New("the client does not speak TLS")

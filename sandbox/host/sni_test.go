@@ -38,7 +38,7 @@ func TestServerNameIsReadFromTheFirstMessageAndNothingIsLost(t *testing.T) {
 	} {
 		message := hello(t, test.asked)
 		// What follows the hello must not be needed, and reading must not run ahead of what the real server gets replayed.
-		name, read, err := ServerName(io.MultiReader(bytes.NewReader(message), strings.NewReader("more")))
+		name, read, err := ServerName(t.Context(), io.MultiReader(bytes.NewReader(message), strings.NewReader("more")))
 		if err != nil || name != test.want {
 			t.Errorf("ServerName for %q = %q, %v; want %q", test.asked, name, err, test.want)
 		}
@@ -56,7 +56,7 @@ func TestServerNameRefusesClientsWithoutOne(t *testing.T) {
 		"cut off":  hello(t, "a.b")[:40],
 		"no bytes": nil,
 	} {
-		if got, _, err := ServerName(bytes.NewReader(message)); err == nil {
+		if got, _, err := ServerName(t.Context(), bytes.NewReader(message)); err == nil {
 			t.Errorf("%s: ServerName = %q, want an error", name, got)
 		}
 	}

@@ -100,8 +100,7 @@ func Spawn(lock *os.File, listeners *Listeners, output *os.File, args ...string)
 	cmd.ExtraFiles = files
 	cmd.Dir = "/"
 	cmd.Stdout, cmd.Stderr = output, output
-	// Proxies, kubeconfigs and the like of whoever starts the sandbox do not count in there.
-	cmd.Env = []string{"PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin", "HOME=/root", "LANG=C.UTF-8"}
+	cmd.Env = Environment()
 	cmd.SysProcAttr = &syscall.SysProcAttr{
 		Cloneflags: unix.CLONE_NEWPID | unix.CLONE_NEWNS | unix.CLONE_NEWNET | unix.CLONE_NEWIPC | unix.CLONE_NEWUTS,
 		Setsid:     true, // Ctrl-C in the terminal is for the command, not for the sandbox.
@@ -111,6 +110,11 @@ func Spawn(lock *os.File, listeners *Listeners, output *os.File, args ...string)
 		return nil, nil, fmt.Errorf("starting in new namespaces: %w", err)
 	}
 	return cmd, progress, nil
+}
+
+// Environment is that of all programs in the sandbox. Proxies, kubeconfigs and the like of whoever starts it do not count in there.
+func Environment() []string {
+	return []string{"PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin", "HOME=/root", "LANG=C.UTF-8"}
 }
 
 // Inherited are the files that the daemon gets.

@@ -107,7 +107,7 @@ func (s *supervisor) launch(c component, log *os.File) (*exec.Cmd, error) {
 	cmd := exec.Command(c.program, c.args...)
 	cmd.Stdout, cmd.Stderr = log, log
 	cmd.Dir = s.layout.Run()
-	cmd.Env = append(os.Environ(), c.env...) //nolint:forbidigo // What the daemon got is a fixed list: see host.Spawn.
+	cmd.Env = append(host.Environment(), c.env...)
 	if err := cmd.Start(); err != nil {
 		return nil, fmt.Errorf("starting %s: %w", c.name, err)
 	}

@@ -15,18 +15,20 @@ import (
 	"github.com/capmaas/cluster-api-provider-maas/sandbox/host"
 )
 
-func main() {
+func main() { os.Exit(run()) }
+
+func run() int {
 	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGINT, syscall.SIGTERM)
 	defer stop()
 	err := newCommand().ExecuteContext(ctx)
 	if err == nil {
-		return
+		return 0
 	}
 	if quiet, ok := errors.AsType[*exitError](err); ok {
-		os.Exit(quiet.code)
+		return quiet.code
 	}
 	fmt.Fprintln(os.Stderr, "sandbox:", err)
-	os.Exit(1)
+	return 1
 }
 
 // exitError ends the program with a code, when all has been said.

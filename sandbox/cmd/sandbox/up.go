@@ -135,9 +135,6 @@ func (s *starter) prepare(ctx context.Context) error {
 	if err := host.Clean(ctx, s.layout); err != nil {
 		return fmt.Errorf("clearing what an earlier sandbox left: %w", err)
 	}
-	if err := errors.Join(os.RemoveAll(s.layout.Logs()), os.RemoveAll(s.layout.Machines())); err != nil {
-		return fmt.Errorf("clearing the logs of an earlier sandbox: %w", err)
-	}
 	if err := s.checkLimits(needs); err != nil {
 		return err
 	}
@@ -145,6 +142,9 @@ func (s *starter) prepare(ctx context.Context) error {
 		if err := build.Run(ctx, build.Options{Repo: s.layout.Root, Out: s.layout.Build, Log: os.Stdout}); err != nil {
 			return err
 		}
+	}
+	if err := errors.Join(os.RemoveAll(s.layout.Logs()), os.RemoveAll(s.layout.Machines())); err != nil {
+		return fmt.Errorf("clearing the logs of an earlier sandbox: %w", err)
 	}
 	return s.layout.Make()
 }
