@@ -85,21 +85,6 @@ func (r *Reconciler) Reconcile(ctx context.Context, request ctrl.Request) (ctrl.
 	return r.reconcile(ctx, &o)
 }
 
-// dropForeignConditions removes what the provider before this one stored. Whoever writes one condition writes the whole list,
-// and the API server refuses a list in which one has no reason.
-func (r *Reconciler) dropForeignConditions(ctx context.Context, object *infrav1.MaasMachine) error {
-	known := knownConditions(object.Status.Conditions)
-	if len(known) == len(object.Status.Conditions) {
-		return nil
-	}
-	before := object.DeepCopy()
-	object.Status.Conditions = known
-	if err := r.Client.Status().Patch(ctx, object, client.MergeFrom(before)); err != nil {
-		return fmt.Errorf("drop conditions that nobody sets any more: %w", err)
-	}
-	return nil
-}
-
 // reconcile looks, decides and acts, step by step, until there is something to wait for; then it tells.
 func (r *Reconciler) reconcile(ctx context.Context, o *observation) (ctrl.Result, error) {
 	var last wait

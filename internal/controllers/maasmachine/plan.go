@@ -278,7 +278,7 @@ func (o observation) extraClaimed() *maas.Machine {
 	return nil
 }
 
-// serves says what KCP knows of the machine's API server; known is false where it says nothing.
+// apiServerHealthy says what KCP knows of the machine's API server; known is false where it says nothing.
 func apiServerHealthy(owner *clusterv1.Machine) (serves, known bool) {
 	if owner == nil {
 		return false, false

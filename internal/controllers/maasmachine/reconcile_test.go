@@ -8,6 +8,7 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	clusterv1 "sigs.k8s.io/cluster-api/api/core/v1beta2"
 	clusterctlv1 "sigs.k8s.io/cluster-api/cmd/clusterctl/api/v1alpha3"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
@@ -197,7 +198,7 @@ func TestFirstControlPlaneMachineJoinsDNSBeforeItIsDeployed(t *testing.T) {
 	w.expect("cp1", infrav1.MachineDNSAttachedCondition, metav1.ConditionTrue, infrav1.DNSAttachedReason)
 
 	// A second one joins when its API server serves.
-	w.editCluster(func(c *clusterObject) { c.Status.Initialization.ControlPlaneInitialized = ptr(true) })
+	w.editCluster(func(c *clusterv1.Cluster) { c.Status.Initialization.ControlPlaneInitialized = ptr(true) })
 	w.add("cp2", true)
 	w.until("cp2", w.provisioned("cp2"))
 	w.pass("cp2", 2*time.Minute)
@@ -229,7 +230,7 @@ func TestDeletionNeedsNothingElse(t *testing.T) {
 	w.add("cp1", true)
 	w.until("cp1", w.provisioned("cp1"))
 	for _, o := range []client.Object{w.maasCluster(), w.cluster(), &corev1.Secret{ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: "cp1-bootstrap"}},
-		&machineObject{ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: "cp1"}}} {
+		&clusterv1.Machine{ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: "cp1"}}} {
 		if err := w.client.Delete(context.Background(), o); err != nil {
 			t.Fatal(err)
 		}

@@ -313,7 +313,7 @@ func (w *world) expect(name, condition string, status metav1.ConditionStatus, re
 	}
 }
 
-// told drains the events and says whether one has the reason.
+// told drains the events.
 func (w *world) told() []string {
 	var all []string
 	for {
@@ -326,3 +326,5 @@ func (w *world) told() []string {
 		}
 	}
 }
+
+func ptr[T any](v T) *T { return &v }

@@ -1,0 +1,116 @@
+package maasmachine
+
+import (
+	"testing"
+	"time"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	infrav1 "github.com/capmaas/cluster-api-provider-maas/api/v1beta1"
+	"github.com/capmaas/cluster-api-provider-maas/maas"
+)
+
+// nothingYet is before the first claim.
+func nothingYet(change ...func(*observation)) observation {
+	return seen("", 0, append([]func(*observation){func(o *observation) {
+		o.object.Annotations = nil
+		o.candidates = []maas.Machine{{SystemID: "ccccc3"}, {SystemID: "ddddd4"}}
+	}}, change...)...)
+}
+
+func withToken(o *observation) {
+	o.object.Annotations = map[string]string{infrav1.ClaimAnnotation: token}
+}
+
+func attempted(d time.Duration) func(*observation) {
+	return func(o *observation) {
+		withToken(o)
+		o.object.Annotations[infrav1.ClaimAttemptAnnotation] = "ccccc3 " + noon.Add(-d).Format(time.RFC3339)
+		o.candidates = nil
+	}
+}
+
+func tried(s step, err error) func(*observation) {
+	return func(o *observation) { o.tried[s.key()] = err }
+}
+
+func TestClaim(t *testing.T) {
+	t.Parallel()
+	for name, test := range map[string]struct {
+		o    observation
+		want string
+	}{
+		"no Machine owns the object": {nothingYet(func(o *observation) { o.owner = nil }), "wait: MachineAllocated WaitingForOwnerMachine"},
+		"no Cluster":                 {nothingYet(func(o *observation) { o.cluster = nil }), "wait: MachineAllocated WaitingForClusterInfrastructure"},
+		"the infrastructure is not provisioned": {nothingYet(func(o *observation) { o.cluster.Status.Initialization.InfrastructureProvisioned = nil }),
+			"wait: MachineAllocated WaitingForClusterInfrastructure"},
+		"no bootstrap data": {nothingYet(func(o *observation) { o.bootstrap.ready = false }), "wait: MachineAllocated WaitingForBootstrapData"},
+		"bootstrap data in a format nobody reads": {nothingYet(func(o *observation) { o.bootstrap.format = "ignition" }),
+			"wait: MachineAllocated UnsupportedBootstrapFormat"},
+		"the Machine goes": {nothingYet(func(o *observation) { now := metav1.NewTime(noon); o.owner.DeletionTimestamp = &now }),
+			"wait: MachineAllocated WaitingForOwnerMachine"},
+		"the Cluster goes": {nothingYet(func(o *observation) { now := metav1.NewTime(noon); o.cluster.DeletionTimestamp = &now }),
+			"wait: MachineAllocated WaitingForOwnerMachine"},
+		"first of all, a claim is written down":            {nothingYet(), "ensure claim"},
+		"then, which machine it is made for":               {nothingYet(withToken), "begin claim ccccc3"},
+		"then it is made":                                  {nothingYet(attempted(time.Second)), "claim ccccc3"},
+		"nothing fits":                                     {nothingYet(withToken, func(o *observation) { o.candidates = nil }), "wait: MachineAllocated NoMachineAvailable"},
+		"the answer was lost: look, and wait":              {nothingYet(attempted(0), tried(claim{"ccccc3"}, maas.ErrOutcomeUnknown)), "wait: MachineAllocated Unknown ClaimOutcomeUnknown"},
+		"MAAS refuses the request as such":                 {nothingYet(attempted(0), tried(claim{"ccccc3"}, maas.ErrInvalid)), "wait: MachineAllocated ClaimRefused"},
+		"MAAS went away":                                   {nothingYet(attempted(0), tried(claim{"ccccc3"}, maas.ErrUnavailable)), "wait: MachineAllocated Unknown MAASUnreachable"},
+		"an old attempt is repeated on the same machine":   {nothingYet(attempted(time.Hour)), "claim ccccc3"},
+		"an old attempt is not repeated for one that goes": {nothingYet(attempted(time.Hour), func(o *observation) { now := metav1.NewTime(noon); o.owner.DeletionTimestamp = &now }), "wait: MachineAllocated WaitingForOwnerMachine"},
+		"an old attempt succeeded":                         {seen(claiming, maas.StatusAllocated, attempted(time.Hour)), "adopt aaaaa1"},
+		"what is claimed is adopted even without bootstrap data": {seen(claiming, maas.StatusAllocated, func(o *observation) { o.bootstrap.ready = false }),
+			"adopt aaaaa1"},
+		"several carry the claim: the most advanced is adopted": {seen(claiming, maas.StatusAllocated, func(o *observation) {
+			o.claimed = append(o.claimed, maas.Machine{SystemID: "bbbbb2", Status: maas.StatusDeploying}, maas.Machine{SystemID: "ccccc3", Status: maas.StatusBroken})
+		}), "adopt bbbbb2"},
+		"several are equally advanced: always the same is adopted": {seen(claiming, maas.StatusAllocated, func(o *observation) {
+			o.claimed = append([]maas.Machine{{SystemID: "bbbbb2", Status: maas.StatusAllocated}}, o.claimed...)
+		}), "adopt aaaaa1"},
+		"the claim is a copy of another object's": {nothingYet(withToken, func(o *observation) { o.strangers = "default.other" }), "wait: MachineAllocated InvalidClaim"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			if got := say(next(test.o)); got != test.want {
+				t.Errorf("got  %s\nwant %s", got, test.want)
+			}
+		})
+	}
+}
+
+func TestDeploy(t *testing.T) {
+	t.Parallel()
+	extra := func(status maas.Status) func(*observation) {
+		return func(o *observation) {
+			o.claimed = []maas.Machine{*o.machine, {SystemID: "bbbbb2", Owner: ourUser, Status: status}}
+		}
+	}
+	for name, test := range map[string]struct {
+		o    observation
+		want string
+	}{
+		"before anything else the machine is annotated": {seen(deploying, maas.StatusAllocated, withoutAnnotations), "annotate aaaaa1"},
+		"without annotation nothing is deployed": {seen(deploying, maas.StatusAllocated, withoutAnnotations, tried(annotate{"aaaaa1"}, maas.ErrOutcomeUnknown)),
+			"wait: MachineAllocated Unknown ClaimOutcomeUnknown"},
+		"an extra machine of the claim is let go":        {seen(deploying, maas.StatusAllocated, extra(maas.StatusAllocated)), "release extra bbbbb2"},
+		"an extra machine that is not Allocated is left": {seen(deploying, maas.StatusAllocated, extra(maas.StatusDeployed)), "deploy"},
+		"an extra machine is tried once":                 {seen(deploying, maas.StatusAllocated, extra(maas.StatusAllocated), tried(releaseExtra{"bbbbb2"}, maas.ErrUnavailable)), "deploy"},
+		"no bootstrap data any more":                     {seen(deploying, maas.StatusAllocated, func(o *observation) { o.bootstrap.ready = false }), "wait: MachineDeployed WaitingForBootstrapData"},
+		"the answer was lost, and no effect shows":       {seen(deploying, maas.StatusAllocated, tried(deploy{}, maas.ErrOutcomeUnknown)), "wait: MachineDeployed Unknown DeployOutcomeUnknown"},
+		"the answer was lost, but it took effect":        {seen(deploying, maas.StatusDeploying, tried(deploy{}, maas.ErrOutcomeUnknown)), "wait: MachineDeployed MachineDeploying"},
+		"MAAS says it is deploying already":              {seen(deploying, maas.StatusDeploying, tried(deploy{}, maas.ErrConflict)), "wait: MachineDeployed MachineDeploying"},
+		"MAAS does not know the image":                   {seen(deploying, maas.StatusAllocated, tried(deploy{}, maas.ErrInvalid)), "wait: MachineDeployed DeployRefused"},
+		"the key may not deploy":                         {seen(deploying, maas.StatusAllocated, tried(deploy{}, maas.ErrForbidden)), "wait: MachineDeployed DeployRefused"},
+		"MAAS went away":                                 {seen(deploying, maas.StatusAllocated, tried(deploy{}, maas.ErrUnavailable)), "wait: MachineDeployed Unknown MAASUnreachable"},
+		"the Machine goes: nothing is deployed for it":   {seen(deploying, maas.StatusAllocated, func(o *observation) { now := metav1.NewTime(noon); o.owner.DeletionTimestamp = &now }), "wait: MachineDeployed WaitingForOwnerMachine"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			if got := say(next(test.o)); got != test.want {
+				t.Errorf("got  %s\nwant %s", got, test.want)
+			}
+		})
+	}
+}
