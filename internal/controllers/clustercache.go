@@ -21,7 +21,7 @@ func newClusterCache(ctx context.Context, mgr ctrl.Manager, options Options) (cl
 	if err != nil {
 		return nil, err
 	}
-	return clustercache.SetupWithManager(ctx, mgr, clustercache.Options{
+	clusters, err := clustercache.SetupWithManager(ctx, mgr, clustercache.Options{
 		SecretClient:     reader,
 		WatchFilterValue: options.WatchFilter,
 		ClusterFilter:    isOurs,
@@ -34,6 +34,22 @@ func newClusterCache(ctx context.Context, mgr ctrl.Manager, options Options) (cl
 			Cache:     clustercache.ClientCacheOptions{DisableFor: []client.Object{&corev1.Secret{}, &corev1.ConfigMap{}}},
 		},
 	}, controller.Options{MaxConcurrentReconciles: 10})
+	if err != nil {
+		return nil, err
+	}
+	return clusters, mgr.Add(stopWithManager{clusters})
+}
+
+// stopWithManager closes the connections to workload clusters when the manager stops, which the cache does not do by itself.
+type stopWithManager struct{ clusters clustercache.ClusterCache }
+
+// Start waits for the end.
+func (s stopWithManager) Start(ctx context.Context) error {
+	<-ctx.Done()
+	if stoppable, ok := s.clusters.(interface{ Shutdown() }); ok {
+		stoppable.Shutdown()
+	}
+	return nil
 }
 
 // isOurs keeps clusters of other providers out of our memory.

@@ -22,7 +22,7 @@ import (
 )
 
 // FieldManager is the name under which the provider's writes stand in managed fields, in management and workload clusters.
-const FieldManager = "capmaas"
+const FieldManager = "capmaas-manager"
 
 // UserAgent returns what API servers see of us. They take the field manager from its first part.
 func UserAgent(version string) string {

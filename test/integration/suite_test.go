@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 	"k8s.io/client-go/rest"
@@ -57,6 +58,9 @@ func runSuite(m *testing.M) (code int, err error) {
 	environment := &envtest.Environment{
 		BinaryAssetsDirectory: assets,
 		ErrorIfCRDPathMissing: true,
+		// On a busy machine these take their time.
+		ControlPlaneStartTimeout: time.Minute,
+		ControlPlaneStopTimeout:  time.Minute,
 		CRDDirectoryPaths: []string{
 			filepath.Join(core, "core/config/crd/bases"),
 			filepath.Join(core, "bootstrap/kubeadm/config/crd/bases"),

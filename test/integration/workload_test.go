@@ -30,7 +30,10 @@ func TestANodeGetsItsProviderID(t *testing.T) {
 	l.provisionedCluster()
 	l.createMachine("cp-1", true)
 	machine := l.provisionedMachine("cp-1")
-	node := &corev1.Node{ObjectMeta: metav1.ObjectMeta{Name: "node-of-workload-test"}}
+	// Like a kubelet, with a label: the API server keeps no record of who writes what in an object that began as a mere name.
+	node := &corev1.Node{ObjectMeta: metav1.ObjectMeta{
+		Name: "node-of-workload-test", Labels: map[string]string{"kubernetes.io/hostname": "node-of-workload-test"},
+	}}
 	l.Expect(l.Create(t.Context(), node)).To(Succeed())
 	l.controlPlaneInitialized()
 	l.expectCondition(l.cluster, infrav1.ClusterAPIServerAvailableCondition, metav1.ConditionTrue, infrav1.APIServerAvailableReason)

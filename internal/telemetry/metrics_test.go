@@ -1,0 +1,62 @@
+package telemetry
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+	"github.com/prometheus/client_golang/prometheus/testutil"
+
+	"github.com/capmaas/cluster-api-provider-maas/maas"
+)
+
+func TestExchangesAreCounted(t *testing.T) {
+	t.Parallel()
+	registry := prometheus.NewRegistry()
+	m, err := NewMetrics(registry, "v1.2.3")
+	if err != nil {
+		t.Fatal(err)
+	}
+	m.Observe(maas.Call{Operation: "whoami", Method: "GET", StatusCode: 200, Duration: time.Second})
+	m.Observe(maas.Call{Operation: "whoami", Method: "GET", StatusCode: 200, Duration: time.Second})
+	m.Observe(maas.Call{Operation: "deploy_machine", Method: "POST", Kind: maas.KindOutcomeUnknown, Duration: 2 * time.Minute})
+	want := `# HELP capmaas_build_info Always 1; the label is the version.
+# TYPE capmaas_build_info gauge
+capmaas_build_info{version="v1.2.3"} 1
+# HELP capmaas_maas_available 1 while MAAS answers and accepts the key, else 0.
+# TYPE capmaas_maas_available gauge
+capmaas_maas_available 0
+# HELP capmaas_maas_requests_total HTTP exchanges with MAAS. The code is 0 when no answer came.
+# TYPE capmaas_maas_requests_total counter
+capmaas_maas_requests_total{code="0",method="POST",operation="deploy_machine"} 1
+capmaas_maas_requests_total{code="200",method="GET",operation="whoami"} 2
+`
+	if err := testutil.GatherAndCompare(registry, strings.NewReader(want), BuildInfo, MAASAvailableGauge, MAASRequestsTotal); err != nil {
+		t.Error(err)
+	}
+	if _, err := NewMetrics(registry, "v1.2.3"); err == nil {
+		t.Error("the names were registered twice")
+	}
+}
+
+func TestAvailability(t *testing.T) {
+	t.Parallel()
+	for name, test := range map[string]struct {
+		call maas.Call
+		want float64
+	}{
+		"success":                 {maas.Call{StatusCode: 200}, 1},
+		"a refusal is an answer":  {maas.Call{StatusCode: 409, Kind: maas.KindConflict}, 1},
+		"a missing right too":     {maas.Call{StatusCode: 403, Kind: maas.KindForbidden}, 1},
+		"a write that failed":     {maas.Call{StatusCode: 500, Kind: maas.KindOutcomeUnknown}, 1},
+		"a write without answer":  {maas.Call{Kind: maas.KindOutcomeUnknown}, 0},
+		"no connection":           {maas.Call{Kind: maas.KindUnavailable}, 0},
+		"a key that is not known": {maas.Call{StatusCode: 401, Kind: maas.KindUnauthorized}, 0},
+		"another server":          {maas.Call{StatusCode: 200, Kind: maas.KindNotMAAS}, 0},
+	} {
+		if got := availability(test.call); got != test.want {
+			t.Errorf("%s: available %v, want %v", name, got, test.want)
+		}
+	}
+}
