@@ -3,6 +3,7 @@ package host
 import (
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"os/signal"
 	"path/filepath"
@@ -29,7 +30,11 @@ func Init(args []string) (int, error) {
 	if err := unix.Sethostname([]byte("capmaas-sandbox")); err != nil {
 		return 1, fmt.Errorf("setting the host name: %w", err)
 	}
-	daemon, err := startDaemon(args)
+	read, exits, err := os.Pipe()
+	if err != nil {
+		return 1, fmt.Errorf("making a pipe: %w", err)
+	}
+	daemon, err := startDaemon(args, read)
 	if err != nil {
 		return 1, err
 	}
@@ -40,15 +45,16 @@ func Init(args []string) (int, error) {
 			_ = daemon.Signal(syscall.SIGTERM)
 		}
 	}()
-	return reap(daemon.Pid)
+	return reap(daemon.Pid, exits)
 }
 
-func startDaemon(args []string) (*os.Process, error) {
+func startDaemon(args []string, exits *os.File) (*os.Process, error) {
 	program, err := os.Executable()
 	if err != nil {
 		return nil, fmt.Errorf("finding this program: %w", err)
 	}
-	files := []*os.File{nil, os.Stdout, os.Stderr, nil} // no input, and no lock: that is held here
+	// No input. The lock is held here: in its place comes the pipe that tells how processes end.
+	files := []*os.File{nil, os.Stdout, os.Stderr, exits}
 	for fd := fileProgress; fd < fileEnd; fd++ {
 		files = append(files, os.NewFile(uintptr(fd), "inherited"))
 	}
@@ -56,14 +62,14 @@ func startDaemon(args []string) (*os.Process, error) {
 	if err != nil {
 		return nil, fmt.Errorf("starting the daemon: %w", err)
 	}
-	for _, file := range files[4:] {
+	for _, file := range files[3:] {
 		file.Close()
 	}
 	return process, nil
 }
 
-// reap waits for every process that ends until the daemon does.
-func reap(daemon int) (int, error) {
+// reap waits for every process that ends until the daemon does, and tells how they ended.
+func reap(daemon int, exits io.Writer) (int, error) {
 	for {
 		var status syscall.WaitStatus
 		pid, err := syscall.Wait4(-1, &status, 0, nil)
@@ -76,6 +82,8 @@ func reap(daemon int) (int, error) {
 			return status.ExitStatus(), nil
 		case pid == daemon:
 			return 128 + int(status.Signal()), nil
+		default:
+			tellExit(exits, pid, status)
 		}
 	}
 }

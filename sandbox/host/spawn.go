@@ -10,7 +10,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// The files that the first process of the sandbox inherits, and hands on to the daemon without the lock.
+// The files that the first process of the sandbox inherits, and hands on to the daemon; to that with another one in the lock's place.
 const (
 	fileLock = 3 + iota
 	fileProgress
@@ -19,6 +19,9 @@ const (
 	fileWorkload
 	fileMaas
 	fileEnd
+
+	// fileExits tells the daemon how processes end.
+	fileExits = fileLock
 )
 
 // Listeners are the sockets on the host's loopback that lead into the sandbox.
@@ -121,6 +124,7 @@ func Environment() []string {
 type Inherited struct {
 	Progress  *os.File
 	HostProc  *os.File
+	Exits     *os.File
 	Listeners Listeners
 }
 
@@ -129,7 +133,9 @@ func Inherit() (*Inherited, error) {
 	for fd := fileLock; fd < fileEnd; fd++ {
 		syscall.CloseOnExec(fd)
 	}
-	in := &Inherited{Progress: os.NewFile(fileProgress, "progress"), HostProc: os.NewFile(fileHostProc, "proc")}
+	in := &Inherited{
+		Progress: os.NewFile(fileProgress, "progress"), HostProc: os.NewFile(fileHostProc, "proc"), Exits: os.NewFile(fileExits, "exits"),
+	}
 	for fd, listener := range map[int]*net.Listener{
 		fileManagement: &in.Listeners.Management, fileWorkload: &in.Listeners.Workload, fileMaas: &in.Listeners.Maas,
 	} {

@@ -11,6 +11,7 @@ import (
 	"path/filepath"
 	"sort"
 	"sync"
+	"syscall"
 
 	"github.com/capmaas/cluster-api-provider-maas/maas/simulator"
 )
@@ -28,7 +29,9 @@ type Config struct {
 	// Bridge that the machines are plugged to.
 	Bridge string
 	Log    *slog.Logger
-	// Lost is told the system ID of a machine that stopped by itself.
+	// Exit delivers how a process ends that was left to the first process of the namespaces.
+	Exit func(pid int) <-chan syscall.WaitStatus
+	// Lost is told the system ID of a machine that switched itself off.
 	Lost func(systemID string)
 }
 
@@ -50,6 +53,8 @@ type machine struct {
 	mu   sync.Mutex
 	dir  string
 	name string
+	// boot is what it was booted with last.
+	boot simulator.BootMachine
 	// running ends with the machine; nil when it is off.
 	running *running
 }
@@ -75,9 +80,15 @@ func (b *Booter) Boot(ctx context.Context, boot simulator.BootMachine) error {
 	if m.running != nil {
 		return nil
 	}
+	return b.boot(ctx, m, boot)
+}
+
+// boot starts a machine that does not run. The caller holds its lock.
+func (b *Booter) boot(ctx context.Context, m *machine, boot simulator.BootMachine) error {
 	if err := b.start(ctx, m, boot); err != nil {
 		return fmt.Errorf("booting %s: %w", boot.Hostname, errors.Join(err, b.stop(context.WithoutCancel(ctx), m)))
 	}
+	m.boot = boot
 	b.cfg.Log.Info("machine boots", "machine", boot.SystemID, "name", boot.Hostname, "address", boot.Interface.Address)
 	return nil
 }
@@ -102,6 +113,7 @@ func (b *Booter) start(ctx context.Context, m *machine, boot simulator.BootMachi
 		console.close()
 		return err
 	}
+	exit := b.cfg.Exit(pid)
 	if err := plug(b.cfg.Bridge, cableName(boot.SystemID), pid, boot.Interface); err != nil {
 		console.close()
 		return err
@@ -110,17 +122,40 @@ func (b *Booter) start(ctx context.Context, m *machine, boot simulator.BootMachi
 		console.close()
 		return err
 	}
-	m.running, err = watch(pid, console, func() { b.lost(m, boot.SystemID) })
-	return err
+	// The machine outlives the request to boot it.
+	m.running = watch(exit, console, func(r *running, status syscall.WaitStatus) {
+		b.ended(context.WithoutCancel(ctx), m, r, status)
+	})
+	return nil
 }
 
-// lost is called when a machine ended that nobody halted: it powered itself off, or its init system crashed.
-func (b *Booter) lost(m *machine, systemID string) {
+// ended is called when a machine ended that nobody halted: it reboots, it switched itself off, or its init system crashed.
+func (b *Booter) ended(ctx context.Context, m *machine, r *running, status syscall.WaitStatus) {
 	m.mu.Lock()
-	err := b.stop(context.Background(), m)
+	if m.running != r {
+		// Somebody halted it in the meantime.
+		m.mu.Unlock()
+		return
+	}
+	reboots := status.Signaled() && status.Signal() == endOfReboot
+	err := b.stop(ctx, m)
+	if err == nil && reboots {
+		err = b.boot(ctx, m, m.boot)
+	}
+	off, systemID := m.running == nil, m.boot.SystemID
 	m.mu.Unlock()
-	b.cfg.Log.Info("machine stopped by itself", "machine", systemID, "name", m.name, "error", err)
-	b.cfg.Lost(systemID)
+	switch {
+	case err != nil:
+		b.cfg.Log.Error("machine ended by itself", "machine", systemID, "name", m.name, "error", err)
+	case reboots:
+		b.cfg.Log.Info("machine rebooted", "machine", systemID, "name", m.name)
+	default:
+		itself := status.Signaled() && status.Signal() == endOfPowerOff
+		b.cfg.Log.Info("machine is off", "machine", systemID, "name", m.name, "switchedItselfOff", itself)
+	}
+	if off {
+		b.cfg.Lost(systemID)
+	}
 }
 
 // Halt stops a machine, and forgets its disk if wipe is set.

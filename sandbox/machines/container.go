@@ -10,9 +10,8 @@ import (
 	"strconv"
 	"strings"
 	"sync/atomic"
+	"syscall"
 	"time"
-
-	"golang.org/x/sys/unix"
 )
 
 // create makes the machine's container, up to but without starting its init system, and returns the process that will become it.
@@ -67,27 +66,23 @@ func writeSpec(dir string, spec any) error {
 // running is a machine at work.
 type running struct{ wanted atomic.Bool }
 
-// watch ends the console when the process ends, and calls lost when the process ends without halted having been called.
-func watch(pid int, console *console, lost func()) (*running, error) {
-	fd, err := unix.PidfdOpen(pid, 0)
-	if err != nil {
-		return nil, fmt.Errorf("watching the machine: %w", err)
-	}
+// How the kernel ends the first process of a machine that asked for it.
+const (
+	endOfReboot   = syscall.SIGHUP
+	endOfPowerOff = syscall.SIGINT
+)
+
+// watch ends the console when the machine's first process ends, and calls ended unless halted has been called.
+func watch(exit <-chan syscall.WaitStatus, console *console, ended func(*running, syscall.WaitStatus)) *running {
 	r := &running{}
 	go func() {
-		defer unix.Close(fd)
-		for {
-			_, err := unix.Poll([]unix.PollFd{{Fd: int32(fd), Events: unix.POLLIN}}, -1)
-			if !errors.Is(err, unix.EINTR) {
-				break
-			}
-		}
+		status := <-exit
 		console.close()
 		if !r.wanted.Load() {
-			lost()
+			ended(r, status)
 		}
 	}()
-	return r, nil
+	return r
 }
 
 // halted says that the machine's end is wanted.

@@ -162,6 +162,7 @@ func (d *Daemon) startRegion(ctx context.Context) (*simulator.Server, error) {
 	booter, err := machines.New(machines.Config{
 		Dir: d.layout.Machines(), Rootfs: d.layout.Rootfs(), ImageStore: d.layout.ImageStore(), Runc: d.layout.Bin("runc"),
 		RuncState: d.layout.Run("runc"), Cgroup: d.layout.CgroupPath(), Bridge: host.Bridge, Log: d.log,
+		Exit: host.NewExits(d.inherited.Exits).Wait,
 		Lost: func(systemID string) {
 			if err := d.region.SetPower(systemID, "off"); err != nil {
 				d.log.Error("noting that a machine is off", "machine", systemID, "error", err)
