@@ -33,11 +33,48 @@ func removeCgroups(ctx context.Context, l Layout) error {
 		if err := removeCgroup(ctx, filepath.Join(parent, l.CgroupName())); err != nil {
 			failed = append(failed, err)
 		}
+		removeAbandoned(parent, time.Now())
 		// The parent stays as long as another sandbox uses it.
 		_ = os.Remove(parent)
 	}
 	return errors.Join(failed...)
 }
+
+// removeAbandoned removes cgroups of other sandboxes that ended without being taken down, as in a container that was killed: those
+// with no process in them, and in which nothing was made for a minute. A sandbox that runs makes its cgroups anew when it needs them.
+func removeAbandoned(parent string, now time.Time) {
+	entries, err := os.ReadDir(parent)
+	if err != nil {
+		return
+	}
+	for _, entry := range entries {
+		dir := filepath.Join(parent, entry.Name())
+		if entry.IsDir() && abandoned(dir, now) {
+			// What is in use after all cannot be removed.
+			_ = removeTree(dir)
+		}
+	}
+}
+
+func abandoned(dir string, now time.Time) bool {
+	err := filepath.WalkDir(dir, func(path string, entry fs.DirEntry, err error) error {
+		if err != nil || !entry.IsDir() {
+			return err
+		}
+		info, err := entry.Info()
+		if err != nil {
+			return err
+		}
+		processes, err := os.ReadFile(filepath.Join(path, "cgroup.procs"))
+		if err == nil && (len(processes) > 0 || now.Sub(info.ModTime()) < time.Minute) {
+			err = errInUse
+		}
+		return err
+	})
+	return err == nil
+}
+
+var errInUse = errors.New("in use")
 
 // cgroupMounts lists where cgroup hierarchies of either version are mounted, from the text of mountinfo. Hierarchies that are
 // mounted twice appear once.

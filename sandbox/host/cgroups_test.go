@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 )
 
 func TestCgroupMountsOfBothVersionsOnce(t *testing.T) {
@@ -83,5 +84,32 @@ func TestCgroupNameTellsSandboxesApartAndNeedsNoState(t *testing.T) {
 	}
 	if other := name("b"); other == first {
 		t.Errorf("two sandboxes share the name %s", first)
+	}
+}
+
+func TestOnlyCgroupsThatAreEmptyAndOldCountAsAbandoned(t *testing.T) {
+	t.Parallel()
+	for _, test := range []struct {
+		name, processes string
+		age             time.Duration
+		want            bool
+	}{
+		{"empty and old", "", time.Hour, true},
+		{"with a process", "17\n", time.Hour, false},
+		{"just made", "", time.Second, false},
+	} {
+		dir := filepath.Join(t.TempDir(), "sandbox")
+		inner := filepath.Join(dir, "machine")
+		if err := os.MkdirAll(inner, 0o755); err != nil {
+			t.Fatal(err)
+		}
+		for at, processes := range map[string]string{dir: "", inner: test.processes} {
+			if err := os.WriteFile(filepath.Join(at, "cgroup.procs"), []byte(processes), 0o644); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if got := abandoned(dir, time.Now().Add(test.age)); got != test.want {
+			t.Errorf("%s: abandoned = %v", test.name, got)
+		}
 	}
 }

@@ -9,6 +9,7 @@ import (
 	"net/http"
 	"os"
 	"path/filepath"
+	"sync"
 	"time"
 
 	"github.com/capmaas/cluster-api-provider-maas/maas/simulator"
@@ -28,7 +29,8 @@ type Status struct {
 //	GET  /snapshot                    the region's simulator.Snapshot
 //	GET  /requests                    the region's access log, []simulator.Request
 //	POST /machines/{id}/{action}      what an operator or hardware does; see operate. id is a system ID or a hostname
-//	POST /components/{name}/kill      SIGKILL
+//	POST /components/{name}/kill      SIGKILL; with ?on=allocate, when the next such operation has reached the region, which carries
+//	                                  it out but does not answer
 func (d *Daemon) serveControl(ctx context.Context) (stop func(), err error) {
 	mux := http.NewServeMux()
 	mux.HandleFunc("GET /status", func(w http.ResponseWriter, _ *http.Request) {
@@ -46,7 +48,7 @@ func (d *Daemon) serveControl(ctx context.Context) (stop func(), err error) {
 		done(w, d.operate(r.PathValue("id"), r.PathValue("action")))
 	})
 	mux.HandleFunc("POST /components/{name}/kill", func(w http.ResponseWriter, r *http.Request) {
-		done(w, d.supervisor.kill(r.PathValue("name")))
+		done(w, d.kill(r.PathValue("name"), r.URL.Query().Get("on")))
 	})
 	listener, err := listenUnix(ctx, d.layout.ControlSocket())
 	if err != nil {
@@ -55,6 +57,30 @@ func (d *Daemon) serveControl(ctx context.Context) (stop func(), err error) {
 	server := &http.Server{Handler: mux, ReadHeaderTimeout: 10 * time.Second}
 	go func() { _ = server.Serve(listener) }()
 	return func() { server.Close() }, nil
+}
+
+// kill ends a component with SIGKILL: now, or when the region has received the next operation of the given name.
+func (d *Daemon) kill(component, operation string) error {
+	if operation == "" {
+		return d.supervisor.kill(component)
+	}
+	if !d.supervisor.runs(component) {
+		return fmt.Errorf("no component %q runs", component)
+	}
+	var once sync.Once
+	d.region.SetIntercept(func(request simulator.Request) (fault simulator.Fault) {
+		if request.Op != operation {
+			return fault
+		}
+		once.Do(func() {
+			// What was received is carried out, although nobody is there any more to hear of it.
+			fault.DropAnswer = true
+			err := d.supervisor.kill(component)
+			d.log.Info("killed a component in the middle of an operation", "component", component, "operation", operation, "error", err)
+		})
+		return fault
+	})
+	return nil
 }
 
 // operate does to a machine what people and hardware do behind the API's back.

@@ -221,6 +221,14 @@ func (s *supervisor) statuses() []ComponentStatus {
 	return out
 }
 
+// runs says whether a component runs.
+func (s *supervisor) runs(name string) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	status, ok := s.states[name]
+	return ok && status.Pid != 0
+}
+
 // kill ends a component with SIGKILL.
 func (s *supervisor) kill(name string) error {
 	s.mu.Lock()
