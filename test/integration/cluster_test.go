@@ -1,6 +1,7 @@
 package integration
 
 import (
+	"net"
 	"net/http"
 	"testing"
 
@@ -169,7 +170,6 @@ func TestAnExternallyManagedClusterIsLeftAlone(t *testing.T) {
 	l.createCluster(func(_ *clusterv1.Cluster, infra *infrav1.MaasCluster) {
 		infra.Annotations = map[string]string{clusterv1.ManagedByAnnotation: "terraform"}
 	})
-	// What is made after it and is provisioned shows that the controller had its chance.
 	l.Consistently(func(g Gomega) {
 		infra := l.maasCluster()
 		g.Expect(infra.Finalizers).To(BeEmpty())
@@ -211,6 +211,17 @@ func TestMAASThatIsDownAtStartIsAConditionAndNoEnd(t *testing.T) {
 	l.provisionedCluster()
 	l.expectCondition(l.cluster, infrav1.MAASAvailableCondition, metav1.ConditionTrue, infrav1.MAASAvailableReason)
 	l.expectCondition(l.cluster, infrav1.ClusterReadyCondition, metav1.ConditionTrue, "Ready")
+}
+
+func TestMAASThatHangsIsACondition(t *testing.T) {
+	l := newDarkLab(t, simulator.Config{})
+	listener, err := net.Listen("tcp", l.address)
+	l.Expect(err).NotTo(HaveOccurred())
+	t.Cleanup(func() { _ = listener.Close() }) // the kernel accepts connections, and nobody answers
+	l.startManager()
+	l.createCluster(nil)
+	l.expectCondition(l.cluster, infrav1.MAASAvailableCondition, metav1.ConditionFalse, infrav1.MAASUnreachableReason)
+	l.expectCondition(l.cluster, infrav1.ClusterReadyCondition, metav1.ConditionFalse, infrav1.EndpointFailedReason)
 }
 
 func TestMAASThatGoesAwayDoesNotMakeAClusterUnready(t *testing.T) {

@@ -22,13 +22,9 @@ import (
 	"github.com/capmaas/cluster-api-provider-maas/maas/simulator"
 )
 
-// program builds the manager once, and returns where it is.
-var program = sync.OnceValues(func() (string, error) {
-	folder, err := os.MkdirTemp("", "manager-")
-	if err != nil {
-		return "", err
-	}
-	path := filepath.Join(folder, "manager")
+// buildManager builds the manager once, into a folder that goes with the suite.
+var buildManager = sync.OnceValues(func() (string, error) {
+	path := filepath.Join(suite.folder, "manager")
 	out, err := exec.CommandContext(context.Background(), "go", "build", "-o", path, "../../cmd/manager").CombinedOutput()
 	if err != nil {
 		return "", fmt.Errorf("build the manager: %w\n%s", err, out)
@@ -38,7 +34,7 @@ var program = sync.OnceValues(func() (string, error) {
 
 func managerProgram(t *testing.T) string {
 	t.Helper()
-	path, err := program()
+	path, err := buildManager()
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -29,6 +29,7 @@ var suite struct {
 	client client.Client // as a user, not as the provider
 	// kubeconfig is for programs.
 	kubeconfig []byte
+	folder     string // for files of all tests; it goes with the suite
 }
 
 func TestMain(m *testing.M) {
@@ -47,6 +48,10 @@ func runSuite(m *testing.M) (code int, err error) {
 		klog.SetOutput(discard{})
 	}
 	ctrl.SetLogger(klog.Background())
+	if suite.folder, err = os.MkdirTemp("", "integration-"); err != nil {
+		return 1, err
+	}
+	defer os.RemoveAll(suite.folder)
 	assets, err := findAssets()
 	if err != nil {
 		return 1, err

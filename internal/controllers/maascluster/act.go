@@ -26,12 +26,30 @@ type outcome struct {
 	released bool           // nothing holds the object any more
 }
 
+// patience is how long a step may take in MAAS. A reconcile has a minute, and there must be time left to say what happened.
+const patience = 35 * time.Second
+
 // act does one step.
 func (r *Reconciler) act(ctx context.Context, object *infrav1.MaasCluster, next step, seen facts) outcome {
+	ctx, cancel := context.WithTimeout(ctx, patience)
+	defer cancel()
 	done := outcome{step: next}
 	switch next.(type) {
 	case waitForOwner, waitForHost, waitForMachines:
 		done.waits = true
+		return done
+	case useExternal:
+		return done
+	case letGo:
+		done.released = true
+		return done
+	}
+	// A MAAS that just did not answer a small question is spared the large ones.
+	if isAway(seen.maasErr) {
+		done.err = seen.maasErr
+		return done
+	}
+	switch next.(type) {
 	case publish:
 		record, ok := endpoint.RecordOf(object)
 		if !ok {
@@ -44,8 +62,6 @@ func (r *Reconciler) act(ctx context.Context, object *infrav1.MaasCluster, next 
 			done.removed, done.err = r.Endpoint.Remove(ctx, record)
 		}
 		done.released = done.err == nil
-	case letGo:
-		done.released = true
 	}
 	return done
 }

@@ -137,7 +137,9 @@ func (r *Reconciler) reconcile(ctx context.Context, object *infrav1.MaasCluster,
 	if done.released {
 		controllerutil.RemoveFinalizer(object, infrav1.ClusterFinalizer)
 	}
-	err = helper.Patch(ctx, object, patch.WithOwnedConditions{Conditions: ownedConditions})
+	writing, cancel := context.WithTimeout(context.WithoutCancel(ctx), writePatience)
+	defer cancel()
+	err = helper.Patch(writing, object, patch.WithOwnedConditions{Conditions: ownedConditions})
 	if done.released && apierrors.IsNotFound(err) {
 		err = nil // it went with its finalizer, before the status was written
 	}
@@ -149,6 +151,9 @@ func (r *Reconciler) reconcile(ctx context.Context, object *infrav1.MaasCluster,
 	}
 	return ctrl.Result{RequeueAfter: jitter(nextLook(seen, done))}, nil
 }
+
+// writePatience is how long the API server may take to store what was done, even if the reconcile's time is up.
+const writePatience = 10 * time.Second
 
 // nextLook says when to look again without being told to.
 func nextLook(seen facts, done outcome) time.Duration {
