@@ -6,6 +6,8 @@ import (
 	"os"
 	"runtime/debug"
 
+	"k8s.io/klog/v2"
+	"sigs.k8s.io/cluster-api/util/apiwarnings"
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/healthz"
 	"sigs.k8s.io/controller-runtime/pkg/metrics"
@@ -40,6 +42,8 @@ func run(ctx context.Context, o options) error {
 		return fmt.Errorf("find the management cluster (give --kubeconfig or KUBECONFIG outside of a pod): %w", err)
 	}
 	config.UserAgent = userAgent
+	// Drops the warning about our finalizers' names, which are those of existing objects.
+	config.WarningHandler = apiwarnings.DefaultHandler(klog.Background().WithName("api-server"))
 	managerOptions, err := controllers.ManagerOptions(scheme, o.namespace, o.syncPeriod)
 	if err != nil {
 		return err

@@ -5,7 +5,7 @@ import (
 	"net/http"
 	"testing"
 
-	. "github.com/onsi/gomega"
+	"github.com/onsi/gomega"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	clusterv1 "sigs.k8s.io/cluster-api/api/core/v1beta2"
 	"sigs.k8s.io/cluster-api/util/conditions"
@@ -24,23 +24,23 @@ func TestAClusterGetsAnEndpointAndGivesItBack(t *testing.T) {
 	})
 	infra := l.provisionedCluster()
 	host := infra.Spec.ControlPlaneEndpoint.Host
-	l.Expect(host).To(MatchRegexp(`^c1-[a-z0-9]{6}\.maas$`))
-	l.Expect(infra.Spec.ControlPlaneEndpoint.Port).To(Equal(int32(6443)))
-	l.Expect(infra.Spec.ControlPlaneEndpointKind).To(Equal(infrav1.EndpointMaasDNS))
-	l.Expect(infra.Status.Network.DNSName).To(Equal(host))
+	l.Expect(host).To(gomega.MatchRegexp(`^c1-[a-z0-9]{6}\.maas$`))
+	l.Expect(infra.Spec.ControlPlaneEndpoint.Port).To(gomega.Equal(int32(6443)))
+	l.Expect(infra.Spec.ControlPlaneEndpointKind).To(gomega.Equal(infrav1.EndpointMaasDNS))
+	l.Expect(infra.Status.Network.DNSName).To(gomega.Equal(host))
 	yes := true
-	l.Expect(infra.Status.FailureDomains).To(Equal(infrav1.FailureDomains{
+	l.Expect(infra.Status.FailureDomains).To(gomega.Equal(infrav1.FailureDomains{
 		{Name: "default", ControlPlane: &yes}, {Name: "z1", ControlPlane: &yes},
 	}))
-	l.Expect(l.record(host).Records).To(HaveLen(1), "the record's mark")
+	l.Expect(l.record(host).Records).To(gomega.HaveLen(1), "the record's mark")
 	for kind, want := range map[string]metav1.ConditionStatus{
 		"Ready": "True", "LoadBalancerReady": "True", "MAASAvailable": "True", "APIServerAvailable": "False", "Deleting": "False", "Paused": "False",
 	} {
-		l.Expect(conditions.Get(infra, kind).Status).To(Equal(want), kind)
+		l.Expect(conditions.Get(infra, kind).Status).To(gomega.Equal(want), kind)
 	}
-	l.Eventually(func() []string { return l.events(clusterName) }).Should(ContainElements("EndpointChosen", "EndpointPublished"))
+	l.Eventually(func() []string { return l.events(clusterName) }).Should(gomega.ContainElements("EndpointChosen", "EndpointPublished"))
 
-	l.Expect(l.Delete(t.Context(), infra)).To(Succeed())
+	l.Expect(l.Delete(t.Context(), infra)).To(gomega.Succeed())
 	l.expectGone(clusterName, &infrav1.MaasCluster{})
 	l.expectNothingLeft()
 }
@@ -53,8 +53,8 @@ func TestWritesCarryTheProvidersName(t *testing.T) {
 	for _, entry := range l.provisionedCluster().ManagedFields {
 		managers[entry.Manager+" "+entry.Subresource] = true
 	}
-	l.Expect(managers).To(HaveKey(controllers.FieldManager + " "))
-	l.Expect(managers).To(HaveKey(controllers.FieldManager + " status"))
+	l.Expect(managers).To(gomega.HaveKey(controllers.FieldManager + " "))
+	l.Expect(managers).To(gomega.HaveKey(controllers.FieldManager + " status"))
 }
 
 func TestThePortIsTheClusters(t *testing.T) {
@@ -63,7 +63,7 @@ func TestThePortIsTheClusters(t *testing.T) {
 	l.createCluster(func(cluster *clusterv1.Cluster, _ *infrav1.MaasCluster) {
 		cluster.Spec.ClusterNetwork.APIServerPort = 8443
 	})
-	l.Expect(l.provisionedCluster().Spec.ControlPlaneEndpoint.Port).To(Equal(int32(8443)))
+	l.Expect(l.provisionedCluster().Spec.ControlPlaneEndpoint.Port).To(gomega.Equal(int32(8443)))
 }
 
 func TestARecordThatSomebodyDeletedIsMadeAgain(t *testing.T) {
@@ -74,7 +74,7 @@ func TestARecordThatSomebodyDeletedIsMadeAgain(t *testing.T) {
 	host := infra.Spec.ControlPlaneEndpoint.Host
 	l.deleteRecord(host)
 	l.touch(infra)
-	l.Eventually(func() string { return l.record(host).FQDN }).Should(Equal(host))
+	l.Eventually(func() string { return l.record(host).FQDN }).Should(gomega.Equal(host))
 }
 
 func TestARecordOfSomebodyElseIsLeftAlone(t *testing.T) {
@@ -88,8 +88,8 @@ func TestARecordOfSomebodyElseIsLeftAlone(t *testing.T) {
 	})
 	l.expectCondition(l.cluster, infrav1.ClusterEndpointReadyCondition, metav1.ConditionFalse, infrav1.EndpointNotOursReason)
 	l.expectCondition(l.cluster, infrav1.ClusterReadyCondition, metav1.ConditionFalse, infrav1.EndpointNotOursReason)
-	l.Expect(l.maasCluster().Status.Initialization.Provisioned).To(BeNil())
-	l.Expect(l.Delete(t.Context(), l.maasCluster())).To(Succeed())
+	l.Expect(l.maasCluster().Status.Initialization.Provisioned).To(gomega.BeNil())
+	l.Expect(l.Delete(t.Context(), l.maasCluster())).To(gomega.Succeed())
 	l.expectGone(clusterName, &infrav1.MaasCluster{})
 	l.expectNothingLeft()
 }
@@ -103,7 +103,7 @@ func TestDomainsThatCannotBeUsedAreNamed(t *testing.T) {
 			l.startManager()
 			l.createCluster(func(_ *clusterv1.Cluster, infra *infrav1.MaasCluster) { infra.Spec.DNSDomain = domain })
 			l.expectCondition(l.cluster, infrav1.ClusterEndpointReadyCondition, metav1.ConditionFalse, reason)
-			l.Expect(l.Delete(t.Context(), l.maasCluster())).To(Succeed())
+			l.Expect(l.Delete(t.Context(), l.maasCluster())).To(gomega.Succeed())
 			l.expectGone(clusterName, &infrav1.MaasCluster{})
 			l.expectNothingLeft()
 		})
@@ -124,8 +124,8 @@ func TestAnEndpointOfTheUsersOwn(t *testing.T) {
 			l.startManager()
 			l.createCluster(change)
 			infra := l.provisionedCluster()
-			l.Expect(infra.Spec.ControlPlaneEndpoint).To(Equal(infrav1.APIEndpoint{Host: "192.0.2.10", Port: 443}))
-			l.Expect(infra.Spec.ControlPlaneEndpointKind).To(Equal(infrav1.EndpointExternal))
+			l.Expect(infra.Spec.ControlPlaneEndpoint).To(gomega.Equal(infrav1.APIEndpoint{Host: "192.0.2.10", Port: 443}))
+			l.Expect(infra.Spec.ControlPlaneEndpointKind).To(gomega.Equal(infrav1.EndpointExternal))
 			l.expectCondition(l.cluster, infrav1.ClusterReadyCondition, metav1.ConditionTrue, "Ready")
 			l.expectNothingLeft()
 		})
@@ -140,11 +140,11 @@ func TestAnExternalEndpointIsWaitedFor(t *testing.T) {
 	})
 	l.expectCondition(l.cluster, infrav1.ClusterEndpointReadyCondition, metav1.ConditionFalse, infrav1.WaitingForEndpointReason)
 	cluster := &clusterv1.Cluster{}
-	l.Expect(l.Get(t.Context(), l.key(clusterName), cluster)).To(Succeed())
+	l.Expect(l.Get(t.Context(), l.key(clusterName), cluster)).To(gomega.Succeed())
 	before := cluster.DeepCopy()
 	cluster.Spec.ControlPlaneEndpoint = clusterv1.APIEndpoint{Host: "vip.example.com", Port: 6443}
-	l.Expect(l.Patch(t.Context(), cluster, client.MergeFrom(before))).To(Succeed())
-	l.Expect(l.provisionedCluster().Spec.ControlPlaneEndpoint.Host).To(Equal("vip.example.com"))
+	l.Expect(l.Patch(t.Context(), cluster, client.MergeFrom(before))).To(gomega.Succeed())
+	l.Expect(l.provisionedCluster().Spec.ControlPlaneEndpoint.Host).To(gomega.Equal("vip.example.com"))
 	l.expectNothingLeft()
 }
 
@@ -154,12 +154,12 @@ func TestAPausedClusterIsLeftAlone(t *testing.T) {
 	yes, no := true, false
 	l.createCluster(func(cluster *clusterv1.Cluster, _ *infrav1.MaasCluster) { cluster.Spec.Paused = &yes })
 	l.expectCondition(l.cluster, clusterv1.PausedCondition, metav1.ConditionTrue, clusterv1.PausedReason)
-	l.Expect(l.maasCluster().Spec.ControlPlaneEndpoint.Host).To(BeEmpty())
+	l.Expect(l.maasCluster().Spec.ControlPlaneEndpoint.Host).To(gomega.BeEmpty())
 	cluster := &clusterv1.Cluster{}
-	l.Expect(l.Get(t.Context(), l.key(clusterName), cluster)).To(Succeed())
+	l.Expect(l.Get(t.Context(), l.key(clusterName), cluster)).To(gomega.Succeed())
 	before := cluster.DeepCopy()
 	cluster.Spec.Paused = &no
-	l.Expect(l.Patch(t.Context(), cluster, client.MergeFrom(before))).To(Succeed())
+	l.Expect(l.Patch(t.Context(), cluster, client.MergeFrom(before))).To(gomega.Succeed())
 	l.provisionedCluster()
 	l.expectCondition(l.cluster, clusterv1.PausedCondition, metav1.ConditionFalse, clusterv1.NotPausedReason)
 }
@@ -170,11 +170,11 @@ func TestAnExternallyManagedClusterIsLeftAlone(t *testing.T) {
 	l.createCluster(func(_ *clusterv1.Cluster, infra *infrav1.MaasCluster) {
 		infra.Annotations = map[string]string{clusterv1.ManagedByAnnotation: "terraform"}
 	})
-	l.Consistently(func(g Gomega) {
+	l.Consistently(func(g gomega.Gomega) {
 		infra := l.maasCluster()
-		g.Expect(infra.Finalizers).To(BeEmpty())
-		g.Expect(infra.Status.Conditions).To(BeEmpty())
-	}, "3s").Should(Succeed())
+		g.Expect(infra.Finalizers).To(gomega.BeEmpty())
+		g.Expect(infra.Status.Conditions).To(gomega.BeEmpty())
+	}, "3s").Should(gomega.Succeed())
 	l.expectNothingLeft()
 }
 
@@ -183,9 +183,9 @@ func TestAClusterIsDeletedWithoutItsCluster(t *testing.T) {
 	l.startManager()
 	l.createCluster(nil)
 	infra := l.provisionedCluster()
-	l.Expect(l.Delete(t.Context(), &clusterv1.Cluster{ObjectMeta: metav1.ObjectMeta{Namespace: l.namespace, Name: clusterName}})).To(Succeed())
+	l.Expect(l.Delete(t.Context(), &clusterv1.Cluster{ObjectMeta: metav1.ObjectMeta{Namespace: l.namespace, Name: clusterName}})).To(gomega.Succeed())
 	l.expectGone(clusterName, &clusterv1.Cluster{})
-	l.Expect(l.Delete(t.Context(), infra)).To(Succeed())
+	l.Expect(l.Delete(t.Context(), infra)).To(gomega.Succeed())
 	l.expectGone(clusterName, &infrav1.MaasCluster{})
 	l.expectNothingLeft()
 }
@@ -197,7 +197,7 @@ func TestADomainThatIsGoneDoesNotHoldADeletionUp(t *testing.T) {
 	infra := l.provisionedCluster()
 	l.deleteRecord(infra.Spec.ControlPlaneEndpoint.Host)
 	l.deleteDomain("k8s.example")
-	l.Expect(l.Delete(t.Context(), infra)).To(Succeed())
+	l.Expect(l.Delete(t.Context(), infra)).To(gomega.Succeed())
 	l.expectGone(clusterName, &infrav1.MaasCluster{})
 }
 
@@ -216,7 +216,7 @@ func TestMAASThatIsDownAtStartIsAConditionAndNoEnd(t *testing.T) {
 func TestMAASThatHangsIsACondition(t *testing.T) {
 	l := newDarkLab(t, simulator.Config{})
 	listener, err := net.Listen("tcp", l.address)
-	l.Expect(err).NotTo(HaveOccurred())
+	l.Expect(err).NotTo(gomega.HaveOccurred())
 	t.Cleanup(func() { _ = listener.Close() }) // the kernel accepts connections, and nobody answers
 	l.startManager()
 	l.createCluster(nil)
@@ -235,7 +235,7 @@ func TestMAASThatGoesAwayDoesNotMakeAClusterUnready(t *testing.T) {
 	l.expectCondition(l.cluster, infrav1.ClusterReadyCondition, metav1.ConditionTrue, "Ready")
 	l.expectCondition(l.cluster, infrav1.ClusterEndpointReadyCondition, metav1.ConditionTrue, infrav1.EndpointReadyReason)
 	// Deleting waits for MAAS, and says so.
-	l.Expect(l.Delete(t.Context(), infra)).To(Succeed())
+	l.Expect(l.Delete(t.Context(), infra)).To(gomega.Succeed())
 	l.expectCondition(l.cluster, infrav1.ClusterDeletingCondition, metav1.ConditionTrue, infrav1.RemovingDNSReason)
 	l.region.SetIntercept(nil)
 	l.expectGone(clusterName, &infrav1.MaasCluster{})

@@ -1,7 +1,7 @@
 package integration
 
 import (
-	. "github.com/onsi/gomega"
+	"github.com/onsi/gomega"
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -38,39 +38,39 @@ func (l *lab) createCluster(change func(*clusterv1.Cluster, *infrav1.MaasCluster
 	if change != nil {
 		change(cluster, infra)
 	}
-	l.Expect(l.Create(l.Context(), cluster)).To(Succeed())
+	l.Expect(l.Create(l.Context(), cluster)).To(gomega.Succeed())
 	infra.OwnerReferences = []metav1.OwnerReference{*metav1.NewControllerRef(cluster, clusterv1.GroupVersion.WithKind("Cluster"))}
-	l.Expect(l.Create(l.Context(), infra)).To(Succeed())
+	l.Expect(l.Create(l.Context(), infra)).To(gomega.Succeed())
 }
 
 // maasCluster reads the MaasCluster.
 func (l *lab) maasCluster() *infrav1.MaasCluster {
 	l.Helper()
 	object := &infrav1.MaasCluster{}
-	l.Expect(l.Get(l.Context(), l.key(clusterName), object)).To(Succeed())
+	l.Expect(l.Get(l.Context(), l.key(clusterName), object)).To(gomega.Succeed())
 	return object
 }
 
 // provisionedCluster waits until the MaasCluster is provisioned, and tells the Cluster, as Cluster API does.
 func (l *lab) provisionedCluster() *infrav1.MaasCluster {
 	l.Helper()
-	l.Eventually(func(g Gomega) {
+	l.Eventually(func(g gomega.Gomega) {
 		provisioned := l.maasCluster().Status.Initialization.Provisioned
-		g.Expect(provisioned).NotTo(BeNil())
-		g.Expect(*provisioned).To(BeTrue())
-	}).Should(Succeed(), "%s", describing(func() any { return l.maasCluster().Status }))
+		g.Expect(provisioned).NotTo(gomega.BeNil())
+		g.Expect(*provisioned).To(gomega.BeTrue())
+	}).Should(gomega.Succeed(), "%s", describing(func() any { return l.maasCluster().Status }))
 	infra := l.maasCluster()
 	cluster := &clusterv1.Cluster{}
-	l.Expect(l.Get(l.Context(), l.key(clusterName), cluster)).To(Succeed())
+	l.Expect(l.Get(l.Context(), l.key(clusterName), cluster)).To(gomega.Succeed())
 	before := cluster.DeepCopy()
 	cluster.Spec.ControlPlaneEndpoint = clusterv1.APIEndpoint{
 		Host: infra.Spec.ControlPlaneEndpoint.Host, Port: infra.Spec.ControlPlaneEndpoint.Port,
 	}
-	l.Expect(l.Patch(l.Context(), cluster, client.MergeFrom(before))).To(Succeed())
+	l.Expect(l.Patch(l.Context(), cluster, client.MergeFrom(before))).To(gomega.Succeed())
 	before = cluster.DeepCopy()
 	yes := true
 	cluster.Status.Initialization.InfrastructureProvisioned = &yes
-	l.Expect(l.Status().Patch(l.Context(), cluster, client.MergeFrom(before))).To(Succeed())
+	l.Expect(l.Status().Patch(l.Context(), cluster, client.MergeFrom(before))).To(gomega.Succeed())
 	return infra
 }
 
@@ -86,7 +86,7 @@ func (l *lab) createMachine(name string, controlPlane bool) {
 		Type:       clusterv1.ClusterSecretType,
 		Data:       map[string][]byte{"value": []byte("#cloud-config\n"), "format": []byte("cloud-config")},
 	}
-	l.Expect(l.Create(l.Context(), secret)).To(Succeed())
+	l.Expect(l.Create(l.Context(), secret)).To(gomega.Succeed())
 	machine := &clusterv1.Machine{
 		ObjectMeta: metav1.ObjectMeta{Namespace: l.namespace, Name: name, Labels: labels, Finalizers: []string{machineFinalizer}},
 		Spec: clusterv1.MachineSpec{
@@ -97,32 +97,32 @@ func (l *lab) createMachine(name string, controlPlane bool) {
 			},
 		},
 	}
-	l.Expect(l.Create(l.Context(), machine)).To(Succeed())
+	l.Expect(l.Create(l.Context(), machine)).To(gomega.Succeed())
 	l.Expect(l.Create(l.Context(), &infrav1.MaasMachine{
 		ObjectMeta: metav1.ObjectMeta{
 			Namespace: l.namespace, Name: name, Labels: labels,
 			OwnerReferences: []metav1.OwnerReference{*metav1.NewControllerRef(machine, clusterv1.GroupVersion.WithKind("Machine"))},
 		},
 		Spec: infrav1.MaasMachineSpec{Image: "custom/kube"},
-	})).To(Succeed())
+	})).To(gomega.Succeed())
 }
 
 // maasMachine reads a MaasMachine.
 func (l *lab) maasMachine(name string) *infrav1.MaasMachine {
 	l.Helper()
 	object := &infrav1.MaasMachine{}
-	l.Expect(l.Get(l.Context(), l.key(name), object)).To(Succeed())
+	l.Expect(l.Get(l.Context(), l.key(name), object)).To(gomega.Succeed())
 	return object
 }
 
 // provisionedMachine waits until a MaasMachine is provisioned.
 func (l *lab) provisionedMachine(name string) *infrav1.MaasMachine {
 	l.Helper()
-	l.Eventually(func(g Gomega) {
+	l.Eventually(func(g gomega.Gomega) {
 		provisioned := l.maasMachine(name).Status.Initialization.Provisioned
-		g.Expect(provisioned).NotTo(BeNil())
-		g.Expect(*provisioned).To(BeTrue())
-	}).Should(Succeed(), "%s", describing(func() any { return l.maasMachine(name).Status }))
+		g.Expect(provisioned).NotTo(gomega.BeNil())
+		g.Expect(*provisioned).To(gomega.BeTrue())
+	}).Should(gomega.Succeed(), "%s", describing(func() any { return l.maasMachine(name).Status }))
 	return l.maasMachine(name)
 }
 
@@ -130,13 +130,13 @@ func (l *lab) provisionedMachine(name string) *infrav1.MaasMachine {
 func (l *lab) deleteMachine(name string) {
 	l.Helper()
 	machine := &clusterv1.Machine{}
-	l.Expect(l.Get(l.Context(), l.key(name), machine)).To(Succeed())
-	l.Expect(l.Delete(l.Context(), machine)).To(Succeed())
-	l.Expect(l.Delete(l.Context(), l.maasMachine(name))).To(Succeed())
+	l.Expect(l.Get(l.Context(), l.key(name), machine)).To(gomega.Succeed())
+	l.Expect(l.Delete(l.Context(), machine)).To(gomega.Succeed())
+	l.Expect(l.Delete(l.Context(), l.maasMachine(name))).To(gomega.Succeed())
 	l.expectGone(name, &infrav1.MaasMachine{})
-	l.Expect(l.Get(l.Context(), l.key(name), machine)).To(Succeed())
+	l.Expect(l.Get(l.Context(), l.key(name), machine)).To(gomega.Succeed())
 	machine.Finalizers = nil
-	l.Expect(l.Update(l.Context(), machine)).To(Succeed())
+	l.Expect(l.Update(l.Context(), machine)).To(gomega.Succeed())
 }
 
 // expectGone waits until an object does not exist.
@@ -144,18 +144,18 @@ func (l *lab) expectGone(name string, object client.Object) {
 	l.Helper()
 	l.Eventually(func() bool {
 		return apierrors.IsNotFound(l.Get(l.Context(), l.key(name), object))
-	}).Should(BeTrue(), "%s", describing(func() any { return object }))
+	}).Should(gomega.BeTrue(), "%s", describing(func() any { return object }))
 }
 
 // expectCondition waits until a condition has a status and a reason.
 func (l *lab) expectCondition(get func() conditions.Getter, kind string, status metav1.ConditionStatus, reason string) {
 	l.Helper()
-	l.Eventually(func(g Gomega) {
+	l.Eventually(func(g gomega.Gomega) {
 		condition := conditions.Get(get(), kind)
-		g.Expect(condition).NotTo(BeNil())
-		g.Expect(condition.Status).To(Equal(status), condition.Message)
-		g.Expect(condition.Reason).To(Equal(reason), condition.Message)
-	}).Should(Succeed(), "%s", describing(func() any { return get().GetConditions() }))
+		g.Expect(condition).NotTo(gomega.BeNil())
+		g.Expect(condition.Status).To(gomega.Equal(status), condition.Message)
+		g.Expect(condition.Reason).To(gomega.Equal(reason), condition.Message)
+	}).Should(gomega.Succeed(), "%s", describing(func() any { return get().GetConditions() }))
 }
 
 func (l *lab) cluster() conditions.Getter { return l.maasCluster() }

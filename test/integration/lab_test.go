@@ -7,7 +7,7 @@ import (
 	"testing"
 	"time"
 
-	. "github.com/onsi/gomega"
+	"github.com/onsi/gomega"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/client-go/rest"
@@ -26,7 +26,7 @@ const soon = 90 * time.Second
 // lab is a namespace, a simulated MAAS and a provider that works on the two.
 type lab struct {
 	*testing.T
-	*WithT
+	*gomega.WithT
 	client.Client
 	namespace string
 	region    *simulator.Region
@@ -53,25 +53,25 @@ func newDarkLab(t *testing.T, config simulator.Config) *lab {
 // anotherLab makes a second lab in a test.
 func anotherLab(t *testing.T, config simulator.Config) *lab {
 	t.Helper()
-	l := &lab{T: t, WithT: NewWithT(t), Client: suite.client}
+	l := &lab{T: t, WithT: gomega.NewWithT(t), Client: suite.client}
 	l.SetDefaultEventuallyTimeout(soon)
 	l.SetDefaultEventuallyPollingInterval(100 * time.Millisecond)
 	namespace := &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{GenerateName: "lab-"}}
-	l.Expect(l.Create(t.Context(), namespace)).To(Succeed())
+	l.Expect(l.Create(t.Context(), namespace)).To(gomega.Succeed())
 	l.namespace = namespace.Name
 	if config.Images == nil {
 		config.Images = []simulator.Image{{Name: "ubuntu/jammy"}, {Name: "custom/kube"}}
 	}
 	region, err := simulator.New(config)
-	l.Expect(err).NotTo(HaveOccurred())
+	l.Expect(err).NotTo(gomega.HaveOccurred())
 	l.region = region
 	t.Cleanup(region.Close)
 	// A port that nobody else gets while the region is off would need a listener on it; that a fresh port is taken by
 	// somebody else in between is unlikely, and then the test fails loudly.
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
-	l.Expect(err).NotTo(HaveOccurred())
+	l.Expect(err).NotTo(gomega.HaveOccurred())
 	l.address = listener.Addr().String()
-	l.Expect(listener.Close()).To(Succeed())
+	l.Expect(listener.Close()).To(gomega.Succeed())
 	l.before = l.snapshot()
 	return l
 }
@@ -80,7 +80,7 @@ func anotherLab(t *testing.T, config simulator.Config) *lab {
 func (l *lab) switchOn() {
 	l.Helper()
 	server, err := l.region.Start(context.Background(), l.address)
-	l.Expect(err).NotTo(HaveOccurred())
+	l.Expect(err).NotTo(gomega.HaveOccurred())
 	l.server = server
 	l.Cleanup(func() { _ = server.Close() })
 }
@@ -89,11 +89,11 @@ func (l *lab) switchOn() {
 func (l *lab) startManager() (stop func()) {
 	l.Helper()
 	maasClient, err := maas.New(maas.Config{Endpoint: "http://" + l.address + "/MAAS", APIKey: simulator.DefaultAPIKey})
-	l.Expect(err).NotTo(HaveOccurred())
+	l.Expect(err).NotTo(gomega.HaveOccurred())
 	scheme, err := controllers.NewScheme()
-	l.Expect(err).NotTo(HaveOccurred())
+	l.Expect(err).NotTo(gomega.HaveOccurred())
 	options, err := controllers.ManagerOptions(scheme, l.namespace, 2*time.Hour)
-	l.Expect(err).NotTo(HaveOccurred())
+	l.Expect(err).NotTo(gomega.HaveOccurred())
 	options.Metrics = metricsserver.Options{BindAddress: "0"}
 	options.HealthProbeBindAddress = "0"
 	// Every test has a manager of its own in this process.
@@ -101,11 +101,11 @@ func (l *lab) startManager() (stop func()) {
 	config := rest.CopyConfig(suite.config)
 	config.UserAgent = controllers.UserAgent("test")
 	mgr, err := ctrl.NewManager(config, options)
-	l.Expect(err).NotTo(HaveOccurred())
+	l.Expect(err).NotTo(gomega.HaveOccurred())
 	ctx, cancel := context.WithCancel(context.Background())
 	l.Expect(controllers.Setup(ctx, mgr, controllers.Options{
 		MAAS: maasClient, Version: "test", MachineConcurrency: 2,
-	})).To(Succeed())
+	})).To(gomega.Succeed())
 	ended := make(chan error, 1)
 	go func() { ended <- mgr.Start(ctx) }()
 	stopped := false
@@ -126,14 +126,14 @@ func (l *lab) startManager() (stop func()) {
 // snapshot is what the region holds, as text that compares.
 func (l *lab) snapshot() string {
 	text, err := json.MarshalIndent(l.region.Snapshot().WithoutHistory(), "", " ")
-	l.Expect(err).NotTo(HaveOccurred())
+	l.Expect(err).NotTo(gomega.HaveOccurred())
 	return string(text)
 }
 
 // expectNothingLeft checks that the region is as it was when the test began.
 func (l *lab) expectNothingLeft() {
 	l.Helper()
-	l.Eventually(l.snapshot).Should(Equal(l.before), "something is left in MAAS")
+	l.Eventually(l.snapshot).Should(gomega.Equal(l.before), "something is left in MAAS")
 }
 
 // record returns the region's DNS resource of a name; a zero one if there is none.
@@ -149,7 +149,7 @@ func (l *lab) record(fqdn string) simulator.DNSResourceSnapshot {
 // events returns the reasons of the events on an object, in no order.
 func (l *lab) events(name string) []string {
 	list := &corev1.EventList{}
-	l.Expect(l.List(l.Context(), list, client.InNamespace(l.namespace))).To(Succeed())
+	l.Expect(l.List(l.Context(), list, client.InNamespace(l.namespace))).To(gomega.Succeed())
 	var reasons []string
 	for _, event := range list.Items {
 		if event.InvolvedObject.Name == name {

@@ -4,7 +4,7 @@ import (
 	"strings"
 	"testing"
 
-	. "github.com/onsi/gomega"
+	"github.com/onsi/gomega"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"sigs.k8s.io/cluster-api/util/conditions"
@@ -25,29 +25,29 @@ func TestObjectsOfAnEarlierProvider(t *testing.T) {
 	l.expectCondition(l.cluster, infrav1.ClusterEndpointReadyCondition, metav1.ConditionFalse, infrav1.EndpointNotOursReason)
 	l.expectCondition(l.cluster, infrav1.ClusterReadyCondition, metav1.ConditionTrue, "Ready")
 	infra := l.maasCluster()
-	l.Expect(conditions.Has(infra, "LXDReady")).To(BeFalse())
-	l.Expect(infra.Spec.ControlPlaneEndpoint).To(Equal(infrav1.APIEndpoint{Host: "c1-abc123.maas", Port: 6443}))
-	l.Expect(infra.Spec.ControlPlaneEndpointKind).To(Equal(infrav1.EndpointMaasDNS))
-	l.Expect(*infra.Status.Initialization.Provisioned).To(BeTrue())
-	l.Expect(infra.Spec.LXDConfig).NotTo(BeNil(), "what was stored stays")
+	l.Expect(conditions.Has(infra, "LXDReady")).To(gomega.BeFalse())
+	l.Expect(infra.Spec.ControlPlaneEndpoint).To(gomega.Equal(infrav1.APIEndpoint{Host: "c1-abc123.maas", Port: 6443}))
+	l.Expect(infra.Spec.ControlPlaneEndpointKind).To(gomega.Equal(infrav1.EndpointMaasDNS))
+	l.Expect(*infra.Status.Initialization.Provisioned).To(gomega.BeTrue())
+	l.Expect(infra.Spec.LXDConfig).NotTo(gomega.BeNil(), "what was stored stays")
 
-	l.Expect(l.storedFailureDomains()).To(Equal([]any{map[string]any{"name": "default", "controlPlane": true}}),
+	l.Expect(l.storedFailureDomains()).To(gomega.Equal([]any{map[string]any{"name": "default", "controlPlane": true}}),
 		"the stored map became the list that Cluster API reads")
 
 	l.Eventually(func() *metav1.Condition {
 		return conditions.Get(l.maasMachine("m1"), infrav1.MachineAllocatedCondition)
-	}).ShouldNot(BeNil())
-	l.Expect(l.maasMachine("m1").Spec.SystemID).To(Equal("aaaaaa"))
-	l.Expect(l.snapshot()).To(Equal(l.before), "neither the machine nor the record was touched")
+	}).ShouldNot(gomega.BeNil())
+	l.Expect(l.maasMachine("m1").Spec.SystemID).To(gomega.Equal("aaaaaa"))
+	l.Expect(l.snapshot()).To(gomega.Equal(l.before), "neither the machine nor the record was touched")
 
 	// A cluster that was stored with an endpoint of zeros, before it got one.
 	zero := &infrav1.MaasCluster{}
-	l.Eventually(func(g Gomega) {
-		g.Expect(l.Get(t.Context(), l.key("zero"), zero)).To(Succeed())
-		g.Expect(zero.Status.Initialization.Provisioned).NotTo(BeNil())
-	}).Should(Succeed())
-	l.Expect(zero.Spec.ControlPlaneEndpoint.Host).To(HavePrefix("zero-"))
-	l.Expect(l.Delete(t.Context(), zero)).To(Succeed())
+	l.Eventually(func(g gomega.Gomega) {
+		g.Expect(l.Get(t.Context(), l.key("zero"), zero)).To(gomega.Succeed())
+		g.Expect(zero.Status.Initialization.Provisioned).NotTo(gomega.BeNil())
+	}).Should(gomega.Succeed())
+	l.Expect(zero.Spec.ControlPlaneEndpoint.Host).To(gomega.HavePrefix("zero-"))
+	l.Expect(l.Delete(t.Context(), zero)).To(gomega.Succeed())
 	l.expectGone("zero", &infrav1.MaasCluster{})
 	l.expectNothingLeft()
 }
@@ -56,9 +56,9 @@ func TestObjectsOfAnEarlierProvider(t *testing.T) {
 func (l *lab) storedFailureDomains() any {
 	l.Helper()
 	raw := &unstructured.Unstructured{Object: map[string]any{"apiVersion": infrav1.GroupVersion.String(), "kind": "MaasCluster"}}
-	l.Expect(l.Get(l.Context(), l.key(clusterName), raw)).To(Succeed())
+	l.Expect(l.Get(l.Context(), l.key(clusterName), raw)).To(gomega.Succeed())
 	domains, _, err := unstructured.NestedFieldNoCopy(raw.Object, "status", "failureDomains")
-	l.Expect(err).NotTo(HaveOccurred())
+	l.Expect(err).NotTo(gomega.HaveOccurred())
 	return domains
 }
 
@@ -66,10 +66,10 @@ func (l *lab) storedFailureDomains() any {
 func (l *lab) deployAsAnEarlierProvider(systemID string) {
 	l.Helper()
 	_, err := l.operator().Allocate(l.Context(), maas.AllocateParams{SystemID: systemID})
-	l.Expect(err).NotTo(HaveOccurred())
+	l.Expect(err).NotTo(gomega.HaveOccurred())
 	_, err = l.operator().Deploy(l.Context(), systemID, maas.DeployParams{DistroSeries: "kube"})
-	l.Expect(err).NotTo(HaveOccurred())
-	l.Eventually(func() string { return l.region.Snapshot().Machines[0].StatusName }).Should(Equal("Deployed"))
+	l.Expect(err).NotTo(gomega.HaveOccurred())
+	l.Eventually(func() string { return l.region.Snapshot().Machines[0].StatusName }).Should(gomega.Equal("Deployed"))
 }
 
 func documents(text string) []string { return strings.Split(text, "\n---\n") }

@@ -4,7 +4,7 @@ import (
 	"testing"
 	"time"
 
-	. "github.com/onsi/gomega"
+	"github.com/onsi/gomega"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	clusterv1 "sigs.k8s.io/cluster-api/api/core/v1beta2"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -35,20 +35,20 @@ func TestMachinesAreDeployedAndGivenBack(t *testing.T) {
 	systemIDs := map[string]bool{}
 	for _, name := range []string{"cp-1", "w-1", "w-2"} {
 		machine := l.provisionedMachine(name)
-		l.Expect(machine.Spec.ProviderID).To(Equal("maas:///default/" + machine.Spec.SystemID))
-		l.Expect(machine.Status.FailureDomain).To(Equal("default"))
-		l.Expect(internalIP(machine)).NotTo(BeEmpty())
+		l.Expect(machine.Spec.ProviderID).To(gomega.Equal("maas:///default/" + machine.Spec.SystemID))
+		l.Expect(machine.Status.FailureDomain).To(gomega.Equal("default"))
+		l.Expect(internalIP(machine)).NotTo(gomega.BeEmpty())
 		systemIDs[machine.Spec.SystemID] = true
 	}
-	l.Expect(systemIDs).To(HaveLen(3), "each has a machine of its own")
+	l.Expect(systemIDs).To(gomega.HaveLen(3), "each has a machine of its own")
 	l.Eventually(func() []string { return l.record(host).Addresses }).
-		Should(Equal([]string{internalIP(l.maasMachine("cp-1"))}), "the first control-plane machine joins as soon as it has an address")
+		Should(gomega.Equal([]string{internalIP(l.maasMachine("cp-1"))}), "the first control-plane machine joins as soon as it has an address")
 
 	for _, name := range []string{"w-1", "w-2", "cp-1"} {
 		l.deleteMachine(name)
 	}
-	l.Expect(l.record(host).Addresses).To(BeEmpty(), "departure may empty the record")
-	l.Expect(l.Delete(t.Context(), l.maasCluster())).To(Succeed())
+	l.Expect(l.record(host).Addresses).To(gomega.BeEmpty(), "departure may empty the record")
+	l.Expect(l.Delete(t.Context(), l.maasCluster())).To(gomega.Succeed())
 	l.expectGone(clusterName, &infrav1.MaasCluster{})
 	l.expectNothingLeft()
 }
@@ -60,9 +60,9 @@ func TestAClusterWaitsForItsMachinesBeforeItGoes(t *testing.T) {
 	host := l.provisionedCluster().Spec.ControlPlaneEndpoint.Host
 	l.createMachine("cp-1", true)
 	l.provisionedMachine("cp-1")
-	l.Expect(l.Delete(t.Context(), l.maasCluster())).To(Succeed())
+	l.Expect(l.Delete(t.Context(), l.maasCluster())).To(gomega.Succeed())
 	l.expectCondition(l.cluster, infrav1.ClusterDeletingCondition, metav1.ConditionTrue, infrav1.WaitingForMachinesReason)
-	l.Expect(l.record(host).FQDN).To(Equal(host))
+	l.Expect(l.record(host).FQDN).To(gomega.Equal(host))
 	l.deleteMachine("cp-1")
 	l.expectGone(clusterName, &infrav1.MaasCluster{})
 	l.expectNothingLeft()
@@ -77,12 +77,12 @@ func TestAStrangersAddressIsTakenOutOfTheRecord(t *testing.T) {
 	l.createMachine("cp-1", true)
 	l.provisionedMachine("cp-1")
 	want := []string{internalIP(l.maasMachine("cp-1"))}
-	l.Eventually(func() []string { return l.record(host).Addresses }).Should(Equal(want))
+	l.Eventually(func() []string { return l.record(host).Addresses }).Should(gomega.Equal(want))
 	l.addAddress(host, "10.20.1.99")
-	l.Expect(l.record(host).Addresses).To(ContainElement("10.20.1.99"))
+	l.Expect(l.record(host).Addresses).To(gomega.ContainElement("10.20.1.99"))
 	l.touch(infra)
-	l.Eventually(func() []string { return l.record(host).Addresses }).Should(Equal(want))
-	l.Eventually(func() []string { return l.events(clusterName) }).Should(ContainElement("EndpointRepaired"))
+	l.Eventually(func() []string { return l.record(host).Addresses }).Should(gomega.Equal(want))
+	l.Eventually(func() []string { return l.events(clusterName) }).Should(gomega.ContainElement("EndpointRepaired"))
 }
 
 func TestMachinesOutliveTheManager(t *testing.T) {
@@ -98,11 +98,11 @@ func TestMachinesOutliveTheManager(t *testing.T) {
 	l.forgetStatus(machine, func() { machine.Status = infrav1.MaasMachineStatus{} })
 	l.forgetStatus(infra, func() { infra.Status = infrav1.MaasClusterStatus{} })
 	l.startManager()
-	l.Expect(l.provisionedMachine("cp-1").Spec.SystemID).To(Equal(systemID))
-	l.Expect(l.provisionedCluster().Spec.ControlPlaneEndpoint.Host).To(Equal(host))
-	l.Eventually(func() []string { return l.record(host).Addresses }).Should(Equal([]string{internalIP(l.maasMachine("cp-1"))}))
+	l.Expect(l.provisionedMachine("cp-1").Spec.SystemID).To(gomega.Equal(systemID))
+	l.Expect(l.provisionedCluster().Spec.ControlPlaneEndpoint.Host).To(gomega.Equal(host))
+	l.Eventually(func() []string { return l.record(host).Addresses }).Should(gomega.Equal([]string{internalIP(l.maasMachine("cp-1"))}))
 	l.deleteMachine("cp-1")
-	l.Expect(l.Delete(t.Context(), l.maasCluster())).To(Succeed())
+	l.Expect(l.Delete(t.Context(), l.maasCluster())).To(gomega.Succeed())
 	l.expectGone(clusterName, &infrav1.MaasCluster{})
 	l.expectNothingLeft()
 }
@@ -111,7 +111,7 @@ func TestMachinesOutliveTheManager(t *testing.T) {
 func (l *lab) forgetStatus(object client.Object, forget func()) {
 	l.Helper()
 	forget()
-	l.Expect(l.Status().Update(l.Context(), object)).To(Succeed())
+	l.Expect(l.Status().Update(l.Context(), object)).To(gomega.Succeed())
 }
 
 func internalIP(machine *infrav1.MaasMachine) string {

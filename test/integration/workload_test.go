@@ -3,7 +3,7 @@ package integration
 import (
 	"testing"
 
-	. "github.com/onsi/gomega"
+	"github.com/onsi/gomega"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	clusterv1 "sigs.k8s.io/cluster-api/api/core/v1beta2"
@@ -26,7 +26,7 @@ func TestANodeGetsItsProviderID(t *testing.T) {
 		},
 		Type: clusterv1.ClusterSecretType,
 		Data: map[string][]byte{"value": suite.kubeconfig},
-	})).To(Succeed())
+	})).To(gomega.Succeed())
 	l.provisionedCluster()
 	l.createMachine("cp-1", true)
 	machine := l.provisionedMachine("cp-1")
@@ -34,18 +34,18 @@ func TestANodeGetsItsProviderID(t *testing.T) {
 	node := &corev1.Node{ObjectMeta: metav1.ObjectMeta{
 		Name: "node-of-workload-test", Labels: map[string]string{"kubernetes.io/hostname": "node-of-workload-test"},
 	}}
-	l.Expect(l.Create(t.Context(), node)).To(Succeed())
+	l.Expect(l.Create(t.Context(), node)).To(gomega.Succeed())
 	l.controlPlaneInitialized()
 	l.expectCondition(l.cluster, infrav1.ClusterAPIServerAvailableCondition, metav1.ConditionTrue, infrav1.APIServerAvailableReason)
 	l.Eventually(func() string {
-		l.Expect(l.Get(t.Context(), client.ObjectKeyFromObject(node), node)).To(Succeed())
+		l.Expect(l.Get(t.Context(), client.ObjectKeyFromObject(node), node)).To(gomega.Succeed())
 		return node.Spec.ProviderID
-	}).Should(Equal(machine.Spec.ProviderID), "%s", describing(func() any { return l.maasMachine("cp-1").Status }))
+	}).Should(gomega.Equal(machine.Spec.ProviderID), "%s", describing(func() any { return l.maasMachine("cp-1").Status }))
 	var managers []string
 	for _, entry := range node.ManagedFields {
 		managers = append(managers, entry.Manager)
 	}
-	l.Expect(managers).To(ContainElement(controllers.FieldManager))
+	l.Expect(managers).To(gomega.ContainElement(controllers.FieldManager))
 	l.expectCondition(func() conditions.Getter { return l.maasMachine("cp-1") },
 		infrav1.MachineNodeLinkedCondition, metav1.ConditionTrue, infrav1.NodeProviderIDSetReason)
 }
@@ -54,12 +54,12 @@ func TestANodeGetsItsProviderID(t *testing.T) {
 func (l *lab) controlPlaneInitialized() {
 	l.Helper()
 	cluster := &clusterv1.Cluster{}
-	l.Expect(l.Get(l.Context(), l.key(clusterName), cluster)).To(Succeed())
+	l.Expect(l.Get(l.Context(), l.key(clusterName), cluster)).To(gomega.Succeed())
 	before := cluster.DeepCopy()
 	yes := true
 	cluster.Status.Initialization.ControlPlaneInitialized = &yes
 	conditions.Set(cluster, metav1.Condition{
 		Type: clusterv1.ClusterControlPlaneInitializedCondition, Status: metav1.ConditionTrue, Reason: clusterv1.ClusterControlPlaneInitializedReason,
 	})
-	l.Expect(l.Status().Patch(l.Context(), cluster, client.MergeFrom(before))).To(Succeed())
+	l.Expect(l.Status().Patch(l.Context(), cluster, client.MergeFrom(before))).To(gomega.Succeed())
 }
