@@ -187,6 +187,14 @@ func (f *follower) complain(s *state, why string) {
 	for _, c := range s.complaints() {
 		fmt.Fprintf(&text, "\n    %s %s %s", c.object, c.condition, c.message)
 	}
+	for _, r := range s.rows() {
+		if r.host != "" && r.waiting != "" {
+			fmt.Fprintf(&text, "\n    what %s says on its console: %s", r.host, f.Layout.Console(r.host))
+		}
+	}
+	if shortage := host.Shortage(); shortage != "" {
+		fmt.Fprintf(&text, "\n    %s", shortage)
+	}
 	f.view.say(f.elapsed(), text.String())
 }
 

@@ -132,6 +132,8 @@ func checkCgroups() error {
 type LimitError struct {
 	Name       string
 	Have, Want int
+	// path of the file that holds the limit.
+	path string
 }
 
 // Error says what would help.
@@ -142,15 +144,28 @@ func (e *LimitError) Error() string {
 
 // CheckLimits returns a *LimitError when a limit is too low for the machines.
 func CheckLimits(needs Needs) error {
-	have, err := readLimit()
+	have, err := readLimit(inotifyLimit)
 	if err != nil {
 		return err
 	}
 	want := inotifyInUse() + baseInotify + needs.ControlPlanes*controlPlaneInotify + needs.Workers*workerInotify
 	if have < want {
-		return &LimitError{Name: "fs.inotify.max_user_instances", Have: have, Want: want}
+		return &LimitError{Name: "fs.inotify.max_user_instances", Have: have, Want: want, path: inotifyLimit}
 	}
 	return nil
+}
+
+// Shortage says which limit of the host is used up, or nearly; "" when none is. Programs that meet one fail in ways that do not
+// tell why.
+func Shortage() string {
+	limit, err := readLimit(inotifyLimit)
+	if err != nil {
+		return ""
+	}
+	if used := inotifyInUse(); used+3 >= limit {
+		return fmt.Sprintf("%d of the %d inotify instances that this host allows are in use: see SANDBOX_TUNE_HOST=1", used, limit)
+	}
+	return ""
 }
 
 // inotifyInUse counts the instances of inotify that root has already.
@@ -177,8 +192,8 @@ func ownedByRoot(info os.FileInfo) bool {
 	return ok && stat.Uid == 0
 }
 
-func readLimit() (int, error) {
-	text, err := os.ReadFile(inotifyLimit)
+func readLimit(path string) (int, error) {
+	text, err := os.ReadFile(path)
 	if err != nil {
 		return 0, fmt.Errorf("reading a host limit: %w", err)
 	}

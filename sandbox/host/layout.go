@@ -79,6 +79,11 @@ func (l Layout) Log(component string) string { return filepath.Join(l.Logs(), co
 // Machines is the folder of the machines' disks and console logs.
 func (l Layout) Machines() string { return filepath.Join(l.State, "machines") }
 
+// Console is the log of what a machine says on its console.
+func (l Layout) Console(machine string) string {
+	return filepath.Join(l.Machines(), machine+".console.log")
+}
+
 // Pids is the folder with the process IDs of components, as the host counts them.
 func (l Layout) Pids() string { return filepath.Join(l.State, "pids") }
 

@@ -18,14 +18,14 @@ type tuned struct {
 // RaiseLimit raises the limit, and remembers what it was. RestoreLimits puts it back.
 func RaiseLimit(l Layout, limit *LimitError) error {
 	// What it was goes to disk first: a crash in between restores a value that was never changed, which is harmless.
-	text, err := json.Marshal(tuned{Path: inotifyLimit, Was: limit.Have, Set: limit.Want})
+	text, err := json.Marshal(tuned{Path: limit.path, Was: limit.Have, Set: limit.Want})
 	if err != nil {
 		return fmt.Errorf("remembering a host limit: %w", err)
 	}
 	if err := os.WriteFile(l.tuned(), text, 0o600); err != nil {
 		return fmt.Errorf("remembering a host limit: %w", err)
 	}
-	if err := os.WriteFile(inotifyLimit, []byte(strconv.Itoa(limit.Want)), 0o644); err != nil {
+	if err := os.WriteFile(limit.path, []byte(strconv.Itoa(limit.Want)), 0o644); err != nil {
 		return fmt.Errorf("raising %s: %w", limit.Name, err)
 	}
 	return nil
@@ -41,10 +41,10 @@ func RestoreLimits(l Layout) error {
 		return fmt.Errorf("restoring a host limit: %w", err)
 	}
 	var limit tuned
-	if err := json.Unmarshal(text, &limit); err != nil || limit.Path != inotifyLimit {
+	if err := json.Unmarshal(text, &limit); err != nil || limit.Path == "" {
 		return fmt.Errorf("restoring a host limit: %s is damaged", l.tuned())
 	}
-	have, err := readLimit()
+	have, err := readLimit(limit.Path)
 	if err != nil {
 		return err
 	}
