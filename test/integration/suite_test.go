@@ -33,6 +33,11 @@ var suite struct {
 }
 
 func TestMain(m *testing.M) {
+	// The tests wait more than they compute. Whoever says -parallel is obeyed.
+	if err := flag.Set("test.parallel", "10"); err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		os.Exit(1)
+	}
 	flag.Parse()
 	code, err := runSuite(m)
 	if err != nil {
