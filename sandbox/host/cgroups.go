@@ -33,7 +33,7 @@ func removeCgroups(ctx context.Context, l Layout) error {
 		if err := removeCgroup(ctx, filepath.Join(parent, l.CgroupName())); err != nil {
 			failed = append(failed, err)
 		}
-		removeAbandoned(parent, time.Now())
+		removeAbandoned(parent)
 		// The parent stays as long as another sandbox uses it.
 		_ = os.Remove(parent)
 	}
@@ -41,32 +41,28 @@ func removeCgroups(ctx context.Context, l Layout) error {
 }
 
 // removeAbandoned removes cgroups of other sandboxes that ended without being taken down, as in a container that was killed: those
-// with no process in them, and in which nothing was made for a minute. A sandbox that runs makes its cgroups anew when it needs them.
-func removeAbandoned(parent string, now time.Time) {
+// with no process in them. A sandbox that runs without machines makes its cgroups anew when it needs them.
+func removeAbandoned(parent string) {
 	entries, err := os.ReadDir(parent)
 	if err != nil {
 		return
 	}
 	for _, entry := range entries {
 		dir := filepath.Join(parent, entry.Name())
-		if entry.IsDir() && abandoned(dir, now) {
+		if entry.IsDir() && abandoned(dir) {
 			// What is in use after all cannot be removed.
 			_ = removeTree(dir)
 		}
 	}
 }
 
-func abandoned(dir string, now time.Time) bool {
+func abandoned(dir string) bool {
 	err := filepath.WalkDir(dir, func(path string, entry fs.DirEntry, err error) error {
 		if err != nil || !entry.IsDir() {
 			return err
 		}
-		info, err := entry.Info()
-		if err != nil {
-			return err
-		}
 		processes, err := os.ReadFile(filepath.Join(path, "cgroup.procs"))
-		if err == nil && (len(processes) > 0 || now.Sub(info.ModTime()) < time.Minute) {
+		if err == nil && len(processes) > 0 {
 			err = errInUse
 		}
 		return err
