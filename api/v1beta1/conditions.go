@@ -2,7 +2,7 @@ package v1beta1
 
 import clusterv1 "sigs.k8s.io/cluster-api/api/core/v1beta2"
 
-// Conditions of a MaasMachine. Ready summarises all but Paused.
+// Conditions of a MaasMachine. Ready summarises MachineAllocated, MachineDeployed, PoweredOn and Deleting.
 const (
 	// MachineReadyCondition is True while the machine is deployed, ours, and running.
 	MachineReadyCondition = clusterv1.ReadyCondition
@@ -36,8 +36,10 @@ const (
 	WaitingForClusterInfrastructureReason = "WaitingForClusterInfrastructure"
 	// WaitingForBootstrapDataReason: the bootstrap provider has not made the user data yet.
 	WaitingForBootstrapDataReason = "WaitingForBootstrapData"
-	// WaitingForOwnerReason: no Machine owns this object yet.
+	// WaitingForOwnerReason: no Machine owns this object yet, or the one that does is being deleted, so nothing is claimed for it.
 	WaitingForOwnerReason = "WaitingForOwnerMachine"
+	// UnsupportedBootstrapFormatReason: the bootstrap data is in a format that the image's cloud-init cannot read.
+	UnsupportedBootstrapFormatReason = "UnsupportedBootstrapFormat"
 	// ClaimingReason: a machine is being claimed.
 	ClaimingReason = "Claiming"
 	// ClaimOutcomeUnknownReason: MAAS did not answer a claim; it is looked up before anything else is done.
@@ -54,7 +56,8 @@ const (
 	InvalidClaimReason = "InvalidClaim"
 )
 
-// Reasons of MachineDeployed. Those of the states in which MAAS may hold a machine are named for the state.
+// Reasons of MachineDeployed. Those of the states in which MAAS may hold a machine are named for the state. What a claim waits for
+// may stand here too, where it went away between claim and deployment.
 const (
 	// MachineDeployedReason: the image runs.
 	MachineDeployedReason = "MachineDeployed"
@@ -72,8 +75,6 @@ const (
 	MachineLeftDeployedReason = "MachineLeftDeployed"
 	// MachineLockedReason: the machine is locked in MAAS, which refuses every act on it.
 	MachineLockedReason = "MachineLocked"
-	// UnsupportedBootstrapFormatReason: the bootstrap data is in a format that the image's cloud-init cannot read.
-	UnsupportedBootstrapFormatReason = "UnsupportedBootstrapFormat"
 
 	// MachineGivenBackReason: before it was deployed, the machine was released or is being commissioned anew.
 	MachineGivenBackReason = "MachineGivenBack"
@@ -99,9 +100,9 @@ const (
 const (
 	// PoweredOnReason: MAAS sees the power on.
 	PoweredOnReason = "PoweredOn"
-	// PowerUnknownReason: MAAS cannot tell, or saw the power off only a moment ago.
+	// PowerUnknownReason: MAAS cannot tell.
 	PowerUnknownReason = "PowerUnknown"
-	// PoweredOffReason: the power is off.
+	// PoweredOffReason: MAAS sees the power off; the condition is Unknown until that has lasted.
 	PoweredOffReason = "PoweredOff"
 )
 
@@ -131,7 +132,8 @@ const (
 	NodeProviderIDConflictReason = "NodeProviderIDConflict"
 )
 
-// Reasons of a MaasMachine's Deleting.
+// Reasons of Deleting. While MAAS cannot be read, those of MAASAvailable stand here too, and ClaimOutcomeUnknown while a claim that
+// had no answer may still have an effect.
 const (
 	// NotDeletingReason: nobody deleted the object.
 	NotDeletingReason = clusterv1.NotDeletingReason

@@ -58,8 +58,9 @@ func oauthParams(req *http.Request) (values map[string]string, found bool, refus
 	return values, true, nil
 }
 
-// authenticate checks a request's credentials in MAAS's order and spends its
-// nonce. Without credentials it returns neither a token nor a refusal.
+// authenticate checks a request's credentials in MAAS's order, and returns the
+// nonce that is spent if the request runs. Without credentials it returns
+// neither a token nor a refusal.
 func (t *tx) authenticate(req *http.Request) (*token, string, *refusal) {
 	oauth, found, refused := oauthParams(req)
 	if !found || refused != nil {
