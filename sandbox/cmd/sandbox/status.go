@@ -29,7 +29,7 @@ func newStatus(p *places) *cobra.Command {
 			}
 			if !running {
 				fmt.Println("no sandbox runs; start one with: make sandbox")
-				return &exitError{3}
+				return nil
 			}
 			return printStatus(cmd.Context(), l)
 		},
