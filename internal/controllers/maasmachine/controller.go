@@ -76,7 +76,7 @@ func (r *Reconciler) Reconcile(ctx context.Context, request ctrl.Request) (ctrl.
 	if o.cluster != nil {
 		ctx = log.IntoContext(ctx, log.FromContext(ctx).WithValues("Cluster", klog.KObj(o.cluster)))
 	}
-	if err := compatibility.MendStatus(ctx, r.Client, object, ownConditions, nil); err != nil {
+	if err := compatibility.MendStatus(ctx, r.Client, object, ownedConditions, nil); err != nil {
 		return ctrl.Result{}, err
 	}
 	if isPaused, requeue, err := paused.EnsurePausedCondition(ctx, r.Client, o.cluster, object); err != nil || isPaused || requeue {

@@ -17,7 +17,6 @@ import (
 // for a move restores no status.
 func statusOf(o observation, last wait) (infrav1.MaasMachineStatus, error) {
 	object := o.object.DeepCopy()
-	object.Status.Conditions = knownConditions(object.Status.Conditions)
 	o.object = object
 	set := func(c *metav1.Condition) {
 		if c == nil {
@@ -38,18 +37,10 @@ func statusOf(o observation, last wait) (infrav1.MaasMachineStatus, error) {
 	return object.Status, summarise(object)
 }
 
-// ownConditions are the types that this reconciler sets, and Paused, which Cluster API's code sets for it.
-var ownConditions = []string{
+// ownedConditions are the types that this reconciler sets, and Paused, which Cluster API's code sets for it.
+var ownedConditions = []string{
 	infrav1.MachineReadyCondition, infrav1.MachineAllocatedCondition, infrav1.MachineDeployedCondition, infrav1.MachinePoweredOnCondition,
 	infrav1.MachineDNSAttachedCondition, infrav1.MachineNodeLinkedCondition, infrav1.MachineDeletingCondition, clusterv1.PausedCondition,
-}
-
-// knownConditions drops what an earlier provider stored: types we do not set, and those without a reason or a time, with which
-// the API server refuses every write.
-func knownConditions(stored []metav1.Condition) []metav1.Condition {
-	return slices.DeleteFunc(slices.Clone(stored), func(c metav1.Condition) bool {
-		return c.Reason == "" || c.LastTransitionTime.IsZero() || c.Status == "" || !slices.Contains(ownConditions, c.Type)
-	})
 }
 
 // describe fills in what is true of the machine.

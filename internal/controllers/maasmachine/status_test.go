@@ -123,22 +123,6 @@ func TestEveryConditionIsSetOnTheFirstVisit(t *testing.T) {
 	}
 }
 
-func TestConditionsOfTheEarlierProviderGo(t *testing.T) {
-	t.Parallel()
-	o := seen(keeping, maas.StatusDeployed)
-	o.object.Status.Conditions = []metav1.Condition{
-		{Type: "LXDReady", Status: "True", Reason: "LXDReady", LastTransitionTime: metav1.NewTime(noon)},
-		{Type: infrav1.MachineDeployedCondition, Status: "False"},
-	}
-	after := told(t, o)
-	if conditions.Has(after, "LXDReady") {
-		t.Error("a type that nobody sets any more is still there")
-	}
-	if !conditions.IsTrue(after, infrav1.MachineDeployedCondition) {
-		t.Errorf("%+v", after.Status.Conditions)
-	}
-}
-
 func TestPowerOffCountsFromWhenItWasSeen(t *testing.T) {
 	t.Parallel()
 	o := seen(keeping, maas.StatusDeployed, power(maas.PowerUnknown))
