@@ -16,9 +16,6 @@ import (
 	"github.com/capmaas/cluster-api-provider-maas/maas"
 )
 
-// fieldOwner is the field manager of what we write to workload clusters.
-const fieldOwner = "capmaas-manager"
-
 // observeNode finds the Node of a deployed machine.
 func (r *Reconciler) observeNode(ctx context.Context, o *observation) {
 	o.node = nodeLink{}
@@ -52,7 +49,7 @@ func (r *Reconciler) linkNodeOf(ctx context.Context, o *observation) error {
 	node := o.node.node.DeepCopy()
 	before := client.MergeFrom(o.node.node.DeepCopy())
 	node.Spec.ProviderID = o.object.Spec.ProviderID
-	if err := workload.Patch(ctx, node, before, client.FieldOwner(fieldOwner)); err != nil {
+	if err := workload.Patch(ctx, node, before); err != nil {
 		return fmt.Errorf("set the provider ID of Node %s: %w", node.Name, err)
 	}
 	return nil
