@@ -8,6 +8,9 @@ import (
 	"github.com/capmaas/cluster-api-provider-maas/maas"
 )
 
+// DefaultPort is where an API server listens if nobody asks for another port.
+const DefaultPort = 6443
+
 // AddressTTL is how long resolvers may keep an address of a control plane, in seconds.
 const AddressTTL = 10
 

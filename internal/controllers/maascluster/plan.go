@@ -4,10 +4,8 @@ import (
 	"cmp"
 
 	infrav1 "github.com/capmaas/cluster-api-provider-maas/api/v1beta1"
+	"github.com/capmaas/cluster-api-provider-maas/internal/endpoint"
 )
-
-// defaultAPIServerPort is where an API server listens if nobody asks for another port.
-const defaultAPIServerPort = 6443
 
 // A step is the one thing to do next.
 type step interface{ isStep() }
@@ -93,7 +91,7 @@ func choose(f facts) (choice writeChoice, complete bool) {
 			return choice, false
 		}
 	}
-	choice.port = cmp.Or(choice.port, f.apiPort, defaultAPIServerPort)
+	choice.port = cmp.Or(choice.port, f.apiPort, endpoint.DefaultPort)
 	if choice.kind == infrav1.EndpointMaasDNS {
 		choice.needsSuffix = choice.host == ""
 		choice.needsToken = f.token == ""

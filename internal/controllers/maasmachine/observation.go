@@ -9,6 +9,7 @@ import (
 	clusterv1 "sigs.k8s.io/cluster-api/api/core/v1beta2"
 
 	infrav1 "github.com/capmaas/cluster-api-provider-maas/api/v1beta1"
+	"github.com/capmaas/cluster-api-provider-maas/internal/endpoint"
 	"github.com/capmaas/cluster-api-provider-maas/internal/placement"
 	"github.com/capmaas/cluster-api-provider-maas/maas"
 )
@@ -155,7 +156,7 @@ func (o observation) port() int32 {
 	if o.infra != nil && o.infra.Spec.ControlPlaneEndpoint.Port != 0 {
 		return o.infra.Spec.ControlPlaneEndpoint.Port
 	}
-	return 6443
+	return endpoint.DefaultPort
 }
 
 // owns says whether MAAS proves that a machine is ours.
