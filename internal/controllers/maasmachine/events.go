@@ -1,6 +1,7 @@
 package maasmachine
 
 import (
+	corev1 "k8s.io/api/core/v1"
 	"sigs.k8s.io/cluster-api/util/conditions"
 
 	infrav1 "github.com/capmaas/cluster-api-provider-maas/api/v1beta1"
@@ -8,8 +9,8 @@ import (
 )
 
 const (
-	normal  = "Normal"
-	warning = "Warning"
+	normal  = corev1.EventTypeNormal
+	warning = corev1.EventTypeWarning
 )
 
 // tell raises an event about the MaasMachine, related to its Machine.
