@@ -121,8 +121,12 @@ func identify(spec infrav1.MaasMachineSpec) (systemID, contradiction string) {
 func (o observation) attempt() attempt {
 	id, stamp, _ := strings.Cut(o.object.Annotations[infrav1.ClaimAttemptAnnotation], " ")
 	since, err := time.Parse(time.RFC3339, stamp)
-	if err != nil {
-		// Somebody edited it: as if it had just been made.
+	switch {
+	case err == nil:
+	case o.deleting():
+		// Somebody edited it. Nothing is asked for once the object is being deleted, so it began before that.
+		since = o.object.DeletionTimestamp.Time
+	default:
 		since = o.now
 	}
 	return attempt{systemID: id, since: since}

@@ -28,10 +28,14 @@ func TestRelease(t *testing.T) {
 		o    observation
 		want string
 	}{
-		"nothing was ever claimed":                               {nothingYet(deleted), "let go: nothing was claimed"},
-		"a claim, but no machine":                                {nothingYet(withToken, deleted), "let go: nothing was claimed"},
-		"a claim whose outcome is unknown may still come true":   {nothingYet(attempted(time.Minute), deleted), "wait: Deleting ClaimOutcomeUnknown"},
-		"a claim whose outcome is unknown, long ago":             {nothingYet(attempted(claimSettles), deleted), "let go: nothing was claimed"},
+		"nothing was ever claimed":                             {nothingYet(deleted), "let go: nothing was claimed"},
+		"a claim, but no machine":                              {nothingYet(withToken, deleted), "let go: nothing was claimed"},
+		"a claim whose outcome is unknown may still come true": {nothingYet(attempted(time.Minute), deleted), "wait: Deleting ClaimOutcomeUnknown"},
+		"a claim whose outcome is unknown, long ago":           {nothingYet(attempted(claimSettles), deleted), "let go: nothing was claimed"},
+		"a claim whose outcome is unknown, and whose time somebody edited away": {nothingYet(attempted(time.Minute), deleted, func(o *observation) {
+			o.object.Annotations[infrav1.ClaimAttemptAnnotation] = "aaaaa1 yesterday"
+			o.now = noon.Add(claimSettles)
+		}), "let go: nothing was claimed"},
 		"found by the claim though no system ID was ever stored": {seen(claiming, maas.StatusAllocated, deleted), "release aaaaa1"},
 		"found by the claim, not annotated yet":                  {seen(claiming, maas.StatusAllocated, deleted, func(o *observation) { o.claimed[0].Annotations = nil }), "annotate aaaaa1"},
 		"another machine of the claim is released too": {seen(giveBack, maas.StatusReady, func(o *observation) {
