@@ -84,11 +84,7 @@ func (r *Reconciler) actOutside(ctx context.Context, o *observation, s step) err
 		}
 		return err
 	case markAbandoned:
-		reason := o.object.Annotations[infrav1.AbandonAnnotation]
-		if strings.TrimSpace(reason) == "" {
-			reason = "no reason given"
-		}
-		_, err := r.MAAS.SetWorkloadAnnotations(ctx, s.systemID, map[string]string{infrav1.MachineAnnotationAbandoned: reason})
+		_, err := r.MAAS.SetWorkloadAnnotations(ctx, s.systemID, map[string]string{infrav1.MachineAnnotationAbandoned: o.abandonReason()})
 		return err
 	}
 	return fmt.Errorf("no such step: %s", s.key())
@@ -203,6 +199,13 @@ func (r *Reconciler) leave(ctx context.Context, o *observation) error {
 
 // letGo removes our finalizers, and that of the provider before this one.
 func (r *Reconciler) letGo(ctx context.Context, o *observation, because ending) error {
+	err := r.change(ctx, o, func(m *infrav1.MaasMachine) {
+		controllerutil.RemoveFinalizer(m, infrav1.MachineFinalizer)
+		controllerutil.RemoveFinalizer(m, infrav1.EvacuationFinalizer)
+	})
+	if err != nil {
+		return err
+	}
 	switch because {
 	case released:
 		r.tell(o, normal, telemetry.Released, telemetry.ActionRelease, "Machine %s in MAAS %s is released", o.systemID(), o.maasHost)
@@ -212,12 +215,9 @@ func (r *Reconciler) letGo(ctx context.Context, o *observation, because ending) 
 		r.tell(o, warning, telemetry.MachineLost, telemetry.ActionRelease, "Machine %s in MAAS %s is not ours any more, and was left alone", o.systemID(), o.maasHost)
 	case abandoned:
 		r.tell(o, warning, telemetry.Abandoned, telemetry.ActionRelease, "Machine %s in MAAS %s was abandoned, not released: %s",
-			o.systemID(), o.maasHost, o.object.Annotations[infrav1.AbandonAnnotation])
+			o.systemID(), o.maasHost, o.abandonReason())
 	}
-	return r.change(ctx, o, func(m *infrav1.MaasMachine) {
-		controllerutil.RemoveFinalizer(m, infrav1.MachineFinalizer)
-		controllerutil.RemoveFinalizer(m, infrav1.EvacuationFinalizer)
-	})
+	return nil
 }
 
 // change writes a change of the object's metadata or spec at once. It fails if the object is not what we saw: decisions made

@@ -3,6 +3,7 @@ package maasmachine
 import (
 	"context"
 	"errors"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -45,12 +46,21 @@ func TestHopelessHardwareIsAbandoned(t *testing.T) {
 	w.delete("w1")
 	w.pass("w1", 10*time.Minute)
 	w.expect("w1", infrav1.MachineDeletingCondition, metav1.ConditionTrue, infrav1.ReleaseBlockedReason)
-	w.edit("w1", func(m *infrav1.MaasMachine) { m.Annotations[infrav1.AbandonAnnotation] = "the BMC is dead" })
+	w.edit("w1", func(m *infrav1.MaasMachine) {
+		m.Annotations[infrav1.AbandonAnnotation] = "the BMC\nis dead" + strings.Repeat(", and so is the next", 100)
+	})
 	w.until("w1", w.goneFrom("w1"))
-	if got := w.inMAAS(id); got.Annotations[infrav1.MachineAnnotationAbandoned] != "the BMC is dead" || got.Owner != ourUser {
+	got := w.inMAAS(id)
+	reason := got.Annotations[infrav1.MachineAnnotationAbandoned]
+	if !strings.HasPrefix(reason, "the BMC is dead, and so") || got.Owner != ourUser {
 		t.Errorf("in MAAS: %+v", got)
 	}
-	wantEvents(t, w, "Abandoned")
+	told := w.told()
+	if !slices.ContainsFunc(told, func(e string) bool {
+		return strings.Contains(e, "Abandoned") && strings.HasSuffix(e, reason) && len(e) < 1024 // more, and the API server refuses it
+	}) {
+		t.Errorf("the reason is in no event: %q", told)
+	}
 }
 
 func TestObjectsOfTheEarlierProviderAreHeldNotReleased(t *testing.T) {

@@ -1,7 +1,10 @@
 package maasmachine
 
 import (
+	"fmt"
+
 	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/runtime"
 	"sigs.k8s.io/cluster-api/util/conditions"
 
 	infrav1 "github.com/capmaas/cluster-api-provider-maas/api/v1beta1"
@@ -13,13 +16,16 @@ const (
 	warning = corev1.EventTypeWarning
 )
 
+// maxNote leaves room below the 1024 bytes above which an API server refuses an event.
+const maxNote = 1000
+
 // tell raises an event about the MaasMachine, related to its Machine.
 func (r *Reconciler) tell(o *observation, kind, reason, action, note string, args ...any) {
+	var related runtime.Object
 	if o.owner != nil {
-		r.Recorder.Eventf(o.object, o.owner, kind, reason, action, note, args...)
-		return
+		related = o.owner
 	}
-	r.Recorder.Eventf(o.object, nil, kind, reason, action, note, args...)
+	r.Recorder.Eventf(o.object, related, kind, reason, action, "%s", brief(fmt.Sprintf(note, args...), maxNote))
 }
 
 // tellChanges raises events about what turned out, rather than what we did: once each, when a condition's reason changes.

@@ -1,6 +1,7 @@
 package maasmachine
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"strings"
@@ -25,17 +26,23 @@ func (o observation) tells(m *maas.Machine) string {
 	return text
 }
 
-// wordsOf is MAAS's own explanation, on one line and not too long.
+// wordsOf is MAAS's own explanation.
 func wordsOf(m *maas.Machine) string {
-	words := m.ErrorDescription
-	if words == "" {
-		words = m.StatusMessage
+	return brief(cmp.Or(m.ErrorDescription, m.StatusMessage), 200)
+}
+
+// abandonReason is why a person let go of the machine.
+func (o observation) abandonReason() string {
+	return cmp.Or(brief(o.object.Annotations[infrav1.AbandonAnnotation], 500), "no reason given")
+}
+
+// brief makes one line of a text that somebody else wrote, and cuts it after some bytes.
+func brief(text string, limit int) string {
+	text = strings.Join(strings.Fields(text), " ")
+	if len(text) > limit {
+		text = strings.ToValidUTF8(text[:limit], "") + "…"
 	}
-	words = strings.Join(strings.Fields(words), " ")
-	if runes := []rune(words); len(runes) > 200 {
-		words = string(runes[:200]) + "…"
-	}
-	return words
+	return text
 }
 
 // waitForMAAS: it could not be read. Nothing is concluded from that.
