@@ -4,6 +4,7 @@ package maascluster
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"math/rand/v2"
 	"time"
@@ -132,6 +133,10 @@ func (r *Reconciler) reconcile(ctx context.Context, object *infrav1.MaasCluster,
 	}
 	before := object.DeepCopy()
 	done := r.act(ctx, object, step, seen)
+	if errors.Is(ctx.Err(), context.Canceled) && !done.released {
+		// The manager ends. That it cut its own calls off says nothing of MAAS.
+		return ctrl.Result{}, nil
+	}
 	setStatus(object, seen, done)
 	r.tell(object, before, done)
 	if done.released {

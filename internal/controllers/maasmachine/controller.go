@@ -4,6 +4,7 @@ package maasmachine
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"math/rand/v2"
 	"time"
@@ -113,6 +114,10 @@ func (r *Reconciler) reconcile(ctx context.Context, o *observation) (ctrl.Result
 			failed = err
 			break
 		}
+	}
+	if errors.Is(ctx.Err(), context.Canceled) {
+		// The manager ends. That it cut its own calls off says nothing of MAAS.
+		return ctrl.Result{}, nil
 	}
 	if err := r.writeStatus(ctx, o, last); err != nil && failed == nil {
 		failed = err

@@ -8,9 +8,11 @@ import (
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/equality"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	clusterv1 "sigs.k8s.io/cluster-api/api/core/v1beta2"
 	"sigs.k8s.io/cluster-api/util/conditions"
+	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	infrav1 "github.com/capmaas/cluster-api-provider-maas/api/v1beta1"
@@ -140,6 +142,29 @@ func TestMAASAway(t *testing.T) {
 	w.until("w1", w.goneFrom("w1"))
 	if len(w.owned()) != 0 {
 		t.Errorf("owned: %v", w.owned())
+	}
+}
+
+func TestAManagerThatEndsSaysNothingOfMAAS(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.add("w1", false)
+	w.until("w1", func() bool { return conditions.Has(w.get("w1"), clusterv1.PausedCondition) })
+	before := w.get("w1").Status
+	ctx, end := context.WithCancel(t.Context())
+	w.region.SetIntercept(func(simulator.Request) simulator.Fault {
+		end()
+		return simulator.Fault{DropAnswer: true}
+	})
+	request := ctrl.Request{NamespacedName: client.ObjectKey{Namespace: "default", Name: "w1"}}
+	if _, err := w.reconciler().Reconcile(ctx, request); err != nil {
+		t.Error(err)
+	}
+	if ctx.Err() == nil {
+		t.Fatal("MAAS was not asked")
+	}
+	if after := w.get("w1").Status; !equality.Semantic.DeepEqual(before, after) {
+		t.Errorf("the status changed: %s", w.story("w1"))
 	}
 }
 
