@@ -173,10 +173,8 @@ func unknownEndpoint(path string) *refusal {
 func (res *resource) route(method, op string, anonymous bool) (*operation, *refusal) {
 	found := res.operation(method, op)
 	if anonymous && (found == nil || found.access != anyone) {
-		if found != nil || !res.servesAnonymous() {
-			if !res.servesAnonymous() {
-				return nil, unauthenticated()
-			}
+		if !res.servesAnonymous() {
+			return nil, unauthenticated()
 		}
 		found = nil
 	}

@@ -20,9 +20,9 @@ func (r *Region) step(systemID string, run int, f func(*tx, *machine)) {
 }
 
 // laterOn queues a step of a machine's present run.
-func (t *tx) laterOn(m *machine, w work, f func(*tx, *machine)) {
+func (t *tx) laterOn(m *machine, delay time.Duration, f func(*tx, *machine)) {
 	id, run, r := m.systemID, m.run, t.r
-	t.later(w.delay, func() { r.step(id, run, f) })
+	t.later(delay, func() { r.step(id, run, f) })
 }
 
 // startDeploy begins an installation: state first; addresses, power and the
@@ -60,9 +60,9 @@ func (t *tx) beginInstall(m *machine, username string) *refusal {
 	t.switchPower(m, "on")
 	t.progress(m, d.Install/4, "Loading ephemeral")
 	t.progress(m, d.Install/2, "Configuring OS")
-	t.laterOn(m, work{delay: d.Install}, (*tx).finishInstall)
+	t.laterOn(m, d.Install, (*tx).finishInstall)
 	if d.DeployTimeout > 0 {
-		t.laterOn(m, work{delay: d.DeployTimeout}, func(t *tx, m *machine) {
+		t.laterOn(m, d.DeployTimeout, func(t *tx, m *machine) {
 			if m.status == StatusDeploying {
 				t.failDeployment(m, "Node operation 'Deploying' timed out after "+d.DeployTimeout.String()+".")
 			}
@@ -76,7 +76,7 @@ func (t *tx) progress(m *machine, after time.Duration, kind string) {
 	if after <= 0 {
 		return
 	}
-	t.laterOn(m, work{delay: after}, func(t *tx, m *machine) {
+	t.laterOn(m, after, func(t *tx, m *machine) {
 		if m.status == StatusDeploying {
 			t.system(m, kind, "")
 		}
@@ -94,7 +94,7 @@ func (t *tx) finishInstall(m *machine) {
 		t.boot(m)
 		return
 	}
-	t.laterOn(m, work{delay: t.r.cfg.Durations.Boot}, (*tx).fetchedUserData)
+	t.laterOn(m, t.r.cfg.Durations.Boot, (*tx).fetchedUserData)
 }
 
 // fetchedUserData is the moment at which MAAS takes a machine for deployed.
@@ -129,7 +129,7 @@ func (t *tx) switchPower(m *machine, state string) {
 		edit(t, m).powerState = state
 		return
 	}
-	t.laterOn(m, work{delay: delay}, func(t *tx, m *machine) { edit(t, m).powerState = state })
+	t.laterOn(m, delay, func(t *tx, m *machine) { edit(t, m).powerState = state })
 }
 
 // release gives a machine back. It is Ready once its power is off.
@@ -201,7 +201,7 @@ func (t *tx) erase(m *machine) {
 			return nil
 		}
 		t.switchPower(m, "on")
-		t.laterOn(m, work{delay: t.r.cfg.Durations.Erase}, func(t *tx, m *machine) {
+		t.laterOn(m, t.r.cfg.Durations.Erase, func(t *tx, m *machine) {
 			if m.status == StatusDiskErasing {
 				t.release(m)
 			}

@@ -116,12 +116,7 @@ func (c *call) noneAvailable(f *filter, constraints params) *refusal {
 func (c *call) acquire(m *machine, agent, comment string) {
 	edit(c.tx, m)
 	m.owner, m.agentName = c.user.name, agent
-	kind := "User acquiring node"
-	description := "(" + c.user.name + ")"
-	if comment != "" {
-		description += " - " + comment
-	}
-	c.emit(m, c.user.name, levelDebug, kind, description)
+	c.byUser(m, "User acquiring node", comment)
 	c.setStatus(m, StatusAllocated)
 }
 

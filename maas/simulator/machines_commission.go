@@ -30,7 +30,7 @@ func testMachine(c *call) (*answer, *refusal) {
 // busy keeps a machine in a state for some time.
 func (c *call) busy(m *machine, during Status, d time.Duration, after func(*machine) Status) {
 	c.occupy(m, during)
-	c.laterOn(m, work{delay: d}, func(t *tx, m *machine) {
+	c.laterOn(m, d, func(t *tx, m *machine) {
 		if m.status == during {
 			edit(t, m)
 			t.setStatus(m, after(m))

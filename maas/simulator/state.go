@@ -17,7 +17,6 @@ type user struct {
 
 // token is an API key of a user, or of a machine for the metadata service.
 type token struct {
-	name                  string // shown in the account's list
 	consumer, key, secret string
 	owner                 *user
 	machine               string // system ID, for a machine's own token

@@ -1,6 +1,9 @@
 package simulator
 
-import "strconv"
+import (
+	"net/http"
+	"strconv"
+)
 
 func listSubnets(c *call) (*answer, *refusal) {
 	out := []*subnetJSON{}
@@ -49,7 +52,7 @@ func listAddresses(c *call) (*answer, *refusal) {
 		return nil, refused
 	}
 	if all && !c.user.admin {
-		return nil, text(403, "Listing all IP addresses requires admin privileges.")
+		return nil, text(http.StatusForbidden, "Listing all IP addresses requires admin privileges.")
 	}
 	out := []addressJSON{}
 	for _, row := range c.addresses.all() {
