@@ -3,6 +3,7 @@ package simulator
 import (
 	"net/http"
 	"net/netip"
+	"slices"
 )
 
 // claimAddresses gives each AUTO link of a machine an address, or none any.
@@ -50,15 +51,5 @@ func (n *subnet) reservedAddr(ip netip.Addr) bool {
 	if ip == n.gateway || (ip.Is4() && !n.prefix.Contains(ip.Next())) {
 		return true
 	}
-	for _, server := range n.dnsServers {
-		if ip == server {
-			return true
-		}
-	}
-	for _, r := range n.reserved {
-		if r.contains(ip) {
-			return true
-		}
-	}
-	return false
+	return slices.Contains(n.dnsServers, ip) || slices.ContainsFunc(n.reserved, func(r addrRange) bool { return r.contains(ip) })
 }

@@ -1,8 +1,10 @@
 package simulator
 
 import (
+	"maps"
 	"net/http"
 	"net/url"
+	"slices"
 	"sort"
 	"strings"
 )
@@ -125,7 +127,7 @@ func (res *resource) methods() []string {
 	for _, op := range res.operations {
 		seen[op.method] = true
 	}
-	out := sortedKeys(seen)
+	out := slices.Sorted(maps.Keys(seen))
 	order := map[string]int{"GET": 0, "POST": 1, "PUT": 2, "DELETE": 3}
 	sort.SliceStable(out, func(i, j int) bool { return order[out[i]] < order[out[j]] })
 	return out

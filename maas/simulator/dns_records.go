@@ -1,6 +1,7 @@
 package simulator
 
 import (
+	"slices"
 	"sort"
 	"strconv"
 	"strings"
@@ -59,7 +60,7 @@ func (c *call) checkRecord(rec *dnsRecord, errs *formErrors) {
 	const required = "This field is required."
 	if !c.form.has("rrtype") {
 		errs.add("rrtype", required)
-	} else if !contains(recordTypes(), rec.rrtype) {
+	} else if !slices.Contains(recordTypes(), rec.rrtype) {
 		errs.add("rrtype", c.form.get("rrtype")+" is not one of "+strings.Join(recordTypes(), " ")+".")
 	}
 	if rec.data == "" {

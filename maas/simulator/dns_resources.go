@@ -3,6 +3,7 @@ package simulator
 import (
 	"net/http"
 	"net/netip"
+	"slices"
 	"sort"
 	"strconv"
 	"strings"
@@ -139,7 +140,7 @@ func (c *call) fillResource(res *dnsResource, isNew bool) *refusal {
 		if refused != nil {
 			return refused
 		}
-		if !containsID(addrs, row.id) {
+		if !slices.Contains(addrs, row.id) {
 			addrs = append(addrs, row.id)
 		}
 	}
@@ -258,7 +259,7 @@ func (t *tx) freeReservation(id int) {
 	if !ok || row.kind != allocReserved {
 		return
 	}
-	if _, used := t.resources.find(func(o *dnsResource) bool { return containsID(o.addrs, id) }); used {
+	if _, used := t.resources.find(func(o *dnsResource) bool { return slices.Contains(o.addrs, id) }); used {
 		return
 	}
 	t.setIP(row, netip.Addr{})
@@ -269,7 +270,7 @@ func (t *tx) freeReservation(id int) {
 // else goes too.
 func (t *tx) forgetAddress(row *address) {
 	for _, res := range t.resources.all() {
-		if !containsID(res.addrs, row.id) {
+		if !slices.Contains(res.addrs, row.id) {
 			continue
 		}
 		edit(t, res).addrs = without(res.addrs, row.id)
@@ -279,13 +280,4 @@ func (t *tx) forgetAddress(row *address) {
 	}
 	remove(t, t.addresses, row.id)
 	t.touchDNS()
-}
-
-func containsID(ids []int, id int) bool {
-	for _, other := range ids {
-		if other == id {
-			return true
-		}
-	}
-	return false
 }

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"net/http"
 	"net/url"
+	"slices"
 	"sort"
 	"strconv"
 	"strings"
@@ -104,7 +105,7 @@ func (c *call) eventFilter() func(*event) bool {
 	return func(e *event) bool {
 		m, exists := c.machines.get(e.systemID)
 		for name, value := range fields {
-			if list := q.all(name); len(list) > 0 && (!exists || !contains(list, value(m))) {
+			if list := q.all(name); len(list) > 0 && (!exists || !slices.Contains(list, value(m))) {
 				return false
 			}
 		}

@@ -2,6 +2,7 @@ package simulator
 
 import (
 	"regexp"
+	"slices"
 	"sort"
 	"strconv"
 	"strings"
@@ -139,13 +140,13 @@ func (c *call) isPool(name string) bool { _, ok := c.poolNamed(name); return ok 
 
 func textConstraint(value func(*call, *machine) string) constraint {
 	return func(c *call, values []string) (func(*machine) bool, []string, string, *refusal) {
-		return func(m *machine) bool { return contains(values, value(c, m)) }, values, "", nil
+		return func(m *machine) bool { return slices.Contains(values, value(c, m)) }, values, "", nil
 	}
 }
 
 func notConstraint(value func(*call, *machine) string) constraint {
 	return func(c *call, values []string) (func(*machine) bool, []string, string, *refusal) {
-		return func(m *machine) bool { return !contains(values, value(c, m)) }, values, "", nil
+		return func(m *machine) bool { return !slices.Contains(values, value(c, m)) }, values, "", nil
 	}
 }
 
@@ -161,7 +162,7 @@ func placeConstraint(problem string, negate bool, exists func(*call, string) boo
 		if len(unknown) > 0 {
 			return nil, nil, problem + strings.Join(unknown, ", ") + ".", nil
 		}
-		return func(m *machine) bool { return contains(values, value(c, m)) != negate }, values, "", nil
+		return func(m *machine) bool { return slices.Contains(values, value(c, m)) != negate }, values, "", nil
 	}
 }
 
@@ -171,7 +172,7 @@ func ownerConstraint(c *call, values []string) (func(*machine) bool, []string, s
 			return nil, nil, "No such owner: " + pyRepr(name) + ".", nil
 		}
 	}
-	return func(m *machine) bool { return contains(values, m.owner) }, values, "", nil
+	return func(m *machine) bool { return slices.Contains(values, m.owner) }, values, "", nil
 }
 
 func numberConstraint(problem string, value func(*machine) float64) constraint {
@@ -195,11 +196,11 @@ func pyFloat(f float64) string {
 func choiceConstraint(choices []string, value func(*machine) string) constraint {
 	return func(_ *call, values []string) (func(*machine) bool, []string, string, *refusal) {
 		for _, v := range values {
-			if !contains(choices, v) {
+			if !slices.Contains(choices, v) {
 				return nil, nil, "Select a valid choice. " + v + " is not one of the available choices.", nil
 			}
 		}
-		return func(m *machine) bool { return contains(values, value(m)) }, values, "", nil
+		return func(m *machine) bool { return slices.Contains(values, value(m)) }, values, "", nil
 	}
 }
 
@@ -210,7 +211,7 @@ func statusConstraint(negate bool) constraint {
 				return nil, nil, "Select a valid choice. " + v + " is not one of the available choices.", nil
 			}
 		}
-		return func(m *machine) bool { return contains(values, statusNames()[m.status][1]) != negate }, values, "", nil
+		return func(m *machine) bool { return slices.Contains(values, statusNames()[m.status][1]) != negate }, values, "", nil
 	}
 }
 

@@ -3,6 +3,7 @@ package simulator
 import (
 	"net/http"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 )
@@ -85,7 +86,7 @@ func (f *filter) disksFor(m *machine) map[int]string {
 
 func hasAll(have, want []string) bool {
 	for _, name := range want {
-		if !contains(have, name) {
+		if !slices.Contains(have, name) {
 			return false
 		}
 	}

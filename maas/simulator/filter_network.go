@@ -2,6 +2,7 @@ package simulator
 
 import (
 	"net/netip"
+	"slices"
 	"strconv"
 	"strings"
 )
@@ -117,7 +118,7 @@ func fabricConstraint(negate bool) constraint {
 		return func(m *machine) bool {
 			on := false
 			for _, n := range m.nics {
-				on = on || contains(values, n.vlan.fabric.name)
+				on = on || slices.Contains(values, n.vlan.fabric.name)
 			}
 			return on != negate
 		}, values, "", nil

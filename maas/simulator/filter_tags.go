@@ -1,6 +1,8 @@
 package simulator
 
 import (
+	"maps"
+	"slices"
 	"sort"
 	"strings"
 )
@@ -10,7 +12,7 @@ func splitTags(values []string) []string {
 	var out []string
 	for _, value := range values {
 		for _, name := range strings.FieldsFunc(value, func(r rune) bool { return r == ',' || r == ' ' }) {
-			if !contains(out, name) {
+			if !slices.Contains(out, name) {
 				out = append(out, name)
 			}
 		}
@@ -40,7 +42,7 @@ func tagConstraint(negate bool) constraint {
 		sort.Strings(resolved)
 		return func(m *machine) bool {
 			for _, name := range names {
-				if contains(m.tags, name) == negate {
+				if slices.Contains(m.tags, name) == negate {
 					return false
 				}
 			}
@@ -55,7 +57,7 @@ func (s *state) usableArchitectures() []string {
 	for _, i := range s.images.all() {
 		seen[i.architecture+"/generic"] = true
 	}
-	return sortedKeys(seen)
+	return slices.Sorted(maps.Keys(seen))
 }
 
 func archConstraint(negate bool) constraint {
@@ -66,11 +68,11 @@ func archConstraint(negate bool) constraint {
 			if !strings.Contains(value, "/") {
 				value += "/generic"
 			}
-			if !contains(usable, value) {
+			if !slices.Contains(usable, value) {
 				return nil, nil, "Architecture not recognised.", nil
 			}
 			wanted = append(wanted, value)
 		}
-		return func(m *machine) bool { return contains(wanted, m.architecture) != negate }, wanted, "", nil
+		return func(m *machine) bool { return slices.Contains(wanted, m.architecture) != negate }, wanted, "", nil
 	}
 }

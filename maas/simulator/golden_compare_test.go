@@ -3,6 +3,7 @@ package simulator
 import (
 	"encoding/json"
 	"fmt"
+	"maps"
 	"net/http/httptest"
 	"reflect"
 	"slices"
@@ -130,7 +131,7 @@ func firstDifference(path string, want, got any) string {
 		if !ok {
 			break
 		}
-		for _, key := range sortedKeys(want) {
+		for _, key := range slices.Sorted(maps.Keys(want)) {
 			value, there := other[key]
 			if !there {
 				return path + "." + key + " is missing"
@@ -170,7 +171,7 @@ func fieldsDiffer(ex *exchange, body []byte) string {
 	if err := json.Unmarshal(body, &got); err != nil {
 		return err.Error()
 	}
-	for _, key := range sortedKeys(want) {
+	for _, key := range slices.Sorted(maps.Keys(want)) {
 		expected, here := want[key], got[key]
 		// Fixtures that were deployed by other means may lack a kernel.
 		if slices.Contains(arbitrary(), key) || slices.Contains(quirks()[ex.Name], key) || (key == "hwe_kernel" && !strings.Contains(ex.Name, "deploy.")) {
@@ -191,7 +192,8 @@ func fieldsDiffer(ex *exchange, body []byte) string {
 		case "zone", "pool", "domain":
 			here = here.(map[string]any)["name"]
 		case "constraints_by_type":
-			expected, here = sortedKeys(expected.(map[string]any)), sortedKeys(here.(map[string]any))
+			expected = slices.Sorted(maps.Keys(expected.(map[string]any)))
+			here = slices.Sorted(maps.Keys(here.(map[string]any)))
 		}
 		if !reflect.DeepEqual(expected, here) {
 			return fmt.Sprintf("%s is %v, want %v", key, here, expected)

@@ -1,9 +1,10 @@
 package simulator
 
 import (
+	"maps"
 	"net/http"
 	"regexp"
-	"sort"
+	"slices"
 	"strings"
 )
 
@@ -142,9 +143,7 @@ func (s *state) deployable(m *machine) []string {
 			seen[i.name] = true
 		}
 	}
-	names := sortedKeys(seen)
-	sort.Strings(names)
-	return names
+	return slices.Sorted(maps.Keys(seen))
 }
 
 // kernelForm is how kernels are named; other names are ignored by MAAS.

@@ -2,6 +2,7 @@ package simulator
 
 import (
 	"math"
+	"slices"
 	"strconv"
 	"strings"
 )
@@ -95,7 +96,7 @@ func (c *call) updateHardware(m *machine, errs *formErrors) {
 	}
 	if arch := f.get("architecture"); arch != "" {
 		usable := c.usableArchitectures()
-		if !contains(usable, arch) {
+		if !slices.Contains(usable, arch) {
 			errs.add("architecture", pyRepr(arch)+" is not a valid architecture.  It should be one of: '"+strings.Join(usable, "', '")+"'.")
 		} else {
 			m.architecture = arch
@@ -112,7 +113,7 @@ func (c *call) updateHardware(m *machine, errs *formErrors) {
 		}
 	}
 	if kind := f.get("power_type"); kind != "" {
-		if !contains([]string{"ipmi", "manual", "lxd", "virsh", "webhook", "redfish", "amt", "apc", "hmc", "moonshot", "openbmc"}, kind) {
+		if !slices.Contains([]string{"ipmi", "manual", "lxd", "virsh", "webhook", "redfish", "amt", "apc", "hmc", "moonshot", "openbmc"}, kind) {
 			errs.add("power_type", "Select a valid choice. "+kind+" is not one of the available choices.")
 		} else {
 			m.powerType = kind
@@ -131,15 +132,6 @@ func parseSize(text string) (int64, bool) {
 	}
 	n, err := strconv.ParseInt(text, 10, 64)
 	return int64(float64(n) * factor), err == nil
-}
-
-func contains(list []string, s string) bool {
-	for _, other := range list {
-		if other == s {
-			return true
-		}
-	}
-	return false
 }
 
 func deleteMachine(c *call) (*answer, *refusal) {

@@ -2,6 +2,7 @@ package simulator
 
 import (
 	"fmt"
+	"maps"
 	"net/http"
 )
 
@@ -74,12 +75,7 @@ func (r *Region) SetAgentName(systemID, name string) error {
 
 // SetAnnotations replaces a machine's workload annotations.
 func (r *Region) SetAnnotations(systemID string, annotations map[string]string) error {
-	return r.act(systemID, func(t *tx, m *machine) {
-		edit(t, m).annotations = map[string]string{}
-		for key, value := range annotations {
-			m.annotations[key] = value
-		}
-	})
+	return r.act(systemID, func(t *tx, m *machine) { edit(t, m).annotations = maps.Clone(annotations) })
 }
 
 // Rename changes a machine's hostname.

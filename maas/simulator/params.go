@@ -5,9 +5,11 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"mime"
 	"net/http"
 	"net/url"
+	"slices"
 	"strconv"
 	"strings"
 )
@@ -105,7 +107,7 @@ func readJSON(raw []byte) (body, *refusal) {
 		return body{}, bad
 	}
 	out := body{json: true}
-	for _, key := range sortedKeys(object) {
+	for _, key := range slices.Sorted(maps.Keys(object)) {
 		switch value := object[key].(type) {
 		case nil:
 		case []any:

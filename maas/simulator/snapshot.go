@@ -1,6 +1,7 @@
 package simulator
 
 import (
+	"maps"
 	"sort"
 	"time"
 )
@@ -137,10 +138,7 @@ func (s *state) snapshotMachine(m *machine) MachineSnapshot {
 		HasUserData: m.hasUserData, Description: m.description, Error: m.errorDescription,
 	}
 	if len(m.annotations) > 0 {
-		out.Annotations = map[string]string{}
-		for key, value := range m.annotations {
-			out.Annotations[key] = value
-		}
+		out.Annotations = maps.Clone(m.annotations)
 	}
 	for _, ip := range s.machineAddresses(m) {
 		out.Addresses = append(out.Addresses, ip.String())

@@ -2,7 +2,6 @@ package simulator
 
 import (
 	"net/netip"
-	"sort"
 	"time"
 )
 
@@ -314,13 +313,4 @@ func (s *state) machineAddresses(m *machine) []netip.Addr {
 		}
 	}
 	return out
-}
-
-func sortedKeys[V any](m map[string]V) []string {
-	keys := make([]string, 0, len(m))
-	for key := range m {
-		keys = append(keys, key)
-	}
-	sort.Strings(keys)
-	return keys
 }

@@ -3,6 +3,7 @@ package simulator
 import (
 	"encoding/json"
 	"fmt"
+	"slices"
 )
 
 // Status is a machine's state, with MAAS's numbers.
@@ -100,11 +101,4 @@ func (s *Status) UnmarshalJSON(b []byte) error {
 	return fmt.Errorf("no such machine status: %s", b)
 }
 
-func (s Status) in(set ...Status) bool {
-	for _, other := range set {
-		if s == other {
-			return true
-		}
-	}
-	return false
-}
+func (s Status) in(set ...Status) bool { return slices.Contains(set, s) }

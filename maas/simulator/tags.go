@@ -1,6 +1,9 @@
 package simulator
 
-import "regexp"
+import (
+	"regexp"
+	"slices"
+)
 
 type tagJSON struct {
 	Name        string `json:"name"`
@@ -83,16 +86,9 @@ func deleteTag(c *call) (*answer, *refusal) {
 }
 
 func (t *tx) untag(m *machine, name string) {
-	if !contains(m.tags, name) {
-		return
+	if slices.Contains(m.tags, name) {
+		edit(t, m).tags = slices.DeleteFunc(slices.Clone(m.tags), func(other string) bool { return other == name })
 	}
-	var kept []string
-	for _, other := range m.tags {
-		if other != name {
-			kept = append(kept, other)
-		}
-	}
-	edit(t, m).tags = kept
 }
 
 func taggedMachines(c *call) (*answer, *refusal) {
@@ -102,7 +98,7 @@ func taggedMachines(c *call) (*answer, *refusal) {
 	}
 	out := []*machineJSON{}
 	for _, m := range c.machines.all() {
-		if contains(m.tags, t.name) && mayAccess(c.user, m, viewers) {
+		if slices.Contains(m.tags, t.name) && mayAccess(c.user, m, viewers) {
 			out = append(out, c.render(m))
 		}
 	}
@@ -128,7 +124,7 @@ func updateTagNodes(c *call) (*answer, *refusal) {
 	for _, id := range c.form.all("add") {
 		if m, ok := c.machines.get(id); ok {
 			added++
-			if !contains(m.tags, t.name) {
+			if !slices.Contains(m.tags, t.name) {
 				edit(c.tx, m).tags = append(append([]string(nil), m.tags...), t.name)
 			}
 		}

@@ -2,6 +2,7 @@ package simulator
 
 import (
 	"net/netip"
+	"slices"
 	"time"
 )
 
@@ -95,12 +96,7 @@ func (t *tx) index(ip netip.Addr, ids []int) {
 // touchDNS says that a zone's content may have changed.
 func (t *tx) touchDNS() { t.dnsSerial++ }
 
+// without returns a copy of ids that does not hold id.
 func without(ids []int, id int) []int {
-	out := make([]int, 0, len(ids))
-	for _, other := range ids {
-		if other != id {
-			out = append(out, other)
-		}
-	}
-	return out
+	return slices.DeleteFunc(slices.Clone(ids), func(other int) bool { return other == id })
 }
