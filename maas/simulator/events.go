@@ -80,28 +80,3 @@ func (c *call) byUser(m *machine, kind, comment string) {
 	}
 	c.emit(m, c.user.name, levelDebug, kind, description)
 }
-
-// remembersPrevious says that a machine comes back from a state to the one it
-// was in before.
-func (s Status) remembersPrevious() bool {
-	return s.in(StatusBroken, StatusTesting, StatusFailedTesting, StatusRescueMode, StatusEnteringRescueMode, StatusFailedEnteringRescueMode,
-		StatusExitingRescueMode, StatusFailedExitingRescueMode)
-}
-
-// setStatus changes a machine's state and records it.
-func (t *tx) setStatus(m *machine, to Status) {
-	from := m.status
-	if from == to {
-		return
-	}
-	edit(t, m)
-	if to.remembersPrevious() && !from.remembersPrevious() {
-		m.previous = from
-	}
-	m.status = to
-	description := "From '" + from.String() + "' to '" + to.String() + "'"
-	if to == StatusAllocated && m.owner != "" && from == StatusReady {
-		description += " (to " + m.owner + ")"
-	}
-	t.emit(m, "unknown", levelDebug, "Node changed status", description)
-}

@@ -1,6 +1,7 @@
 package simulator
 
 import (
+	"maps"
 	"net/http"
 	"regexp"
 	"slices"
@@ -240,5 +241,31 @@ func (f *filter) addVerbose(out map[string]any, candidates []*machine) {
 	}
 	if len(f.nics) > 0 {
 		out["verbose_interfaces"] = nics
+	}
+}
+
+// usableArchitectures are those that there are images for.
+func (s *state) usableArchitectures() []string {
+	seen := map[string]bool{}
+	for _, i := range s.images.all() {
+		seen[i.architecture+"/generic"] = true
+	}
+	return slices.Sorted(maps.Keys(seen))
+}
+
+func archConstraint(negate bool) constraint {
+	return func(c *call, values []string) (func(*machine) bool, []string, string, *refusal) {
+		usable := c.usableArchitectures()
+		var wanted []string
+		for _, value := range values {
+			if !strings.Contains(value, "/") {
+				value += "/generic"
+			}
+			if !slices.Contains(usable, value) {
+				return nil, nil, "Architecture not recognised.", nil
+			}
+			wanted = append(wanted, value)
+		}
+		return func(m *machine) bool { return slices.Contains(wanted, m.architecture) != negate }, wanted, "", nil
 	}
 }

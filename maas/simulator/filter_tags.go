@@ -1,7 +1,6 @@
 package simulator
 
 import (
-	"maps"
 	"slices"
 	"sort"
 	"strings"
@@ -48,31 +47,5 @@ func tagConstraint(negate bool) constraint {
 			}
 			return true
 		}, resolved, "", nil
-	}
-}
-
-// usableArchitectures are those that there are images for.
-func (s *state) usableArchitectures() []string {
-	seen := map[string]bool{}
-	for _, i := range s.images.all() {
-		seen[i.architecture+"/generic"] = true
-	}
-	return slices.Sorted(maps.Keys(seen))
-}
-
-func archConstraint(negate bool) constraint {
-	return func(c *call, values []string) (func(*machine) bool, []string, string, *refusal) {
-		usable := c.usableArchitectures()
-		var wanted []string
-		for _, value := range values {
-			if !strings.Contains(value, "/") {
-				value += "/generic"
-			}
-			if !slices.Contains(usable, value) {
-				return nil, nil, "Architecture not recognised.", nil
-			}
-			wanted = append(wanted, value)
-		}
-		return func(m *machine) bool { return slices.Contains(wanted, m.architecture) != negate }, wanted, "", nil
 	}
 }

@@ -25,6 +25,24 @@ func (t *tx) laterOn(m *machine, delay time.Duration, f func(*tx, *machine)) {
 	t.later(delay, func() { r.step(id, run, f) })
 }
 
+// setStatus changes a machine's state and records it.
+func (t *tx) setStatus(m *machine, to Status) {
+	from := m.status
+	if from == to {
+		return
+	}
+	edit(t, m)
+	if to.remembersPrevious() && !from.remembersPrevious() {
+		m.previous = from
+	}
+	m.status = to
+	description := "From '" + from.String() + "' to '" + to.String() + "'"
+	if to == StatusAllocated && m.owner != "" && from == StatusReady {
+		description += " (to " + m.owner + ")"
+	}
+	t.emit(m, "unknown", levelDebug, "Node changed status", description)
+}
+
 // startDeploy begins an installation: state first; addresses, power and the
 // installer once the request is committed.
 func (t *tx) startDeploy(m *machine, username string) {

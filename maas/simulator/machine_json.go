@@ -184,15 +184,6 @@ func (t *tx) renderVersioned(m *machine, out *machineJSON) {
 	}
 }
 
-// since says whether the imitated version is at least major.minor.
-func (r *Region) since(major, minor int) bool {
-	var a, b int
-	if _, err := fmt.Sscanf(r.cfg.Version, "%d.%d", &a, &b); err != nil {
-		return true
-	}
-	return a > major || (a == major && b >= minor)
-}
-
 func annotationsOf(m *machine) map[string]string {
 	out := map[string]string{}
 	for key, value := range m.annotations {

@@ -2,7 +2,6 @@ package simulator
 
 import (
 	"fmt"
-	"net/http"
 	"sort"
 	"strings"
 )
@@ -118,18 +117,4 @@ func (c *call) acquire(m *machine, agent, comment string) {
 	m.owner, m.agentName = c.user.name, agent
 	c.byUser(m, "User acquiring node", comment)
 	c.setStatus(m, StatusAllocated)
-}
-
-// readVersion answers the version to everybody, in one line.
-func readVersion(c *call) (*answer, *refusal) {
-	capabilities := []string{
-		"networks-management", "static-ipaddresses", "ipv6-deployment-ubuntu", "devices-management", "storage-deployment-ubuntu",
-		"network-deployment-ubuntu", "bridging-interface-ubuntu", "bridging-automatic-ubuntu", "authenticate-api",
-	}
-	quoted := make([]string, len(capabilities))
-	for i, name := range capabilities {
-		quoted[i] = compact(name)
-	}
-	line := fmt.Sprintf(`{"capabilities": [%s], "version": %s, "subversion": ""}`, strings.Join(quoted, ", "), compact(c.r.cfg.Version))
-	return &answer{status: http.StatusOK, contentType: typeJSON, body: []byte(line), public: true}, nil
 }

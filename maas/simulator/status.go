@@ -102,3 +102,10 @@ func (s *Status) UnmarshalJSON(b []byte) error {
 }
 
 func (s Status) in(set ...Status) bool { return slices.Contains(set, s) }
+
+// remembersPrevious says that a machine comes back from a state to the one it
+// was in before.
+func (s Status) remembersPrevious() bool {
+	return s.in(StatusBroken, StatusTesting, StatusFailedTesting, StatusRescueMode, StatusEnteringRescueMode, StatusFailedEnteringRescueMode,
+		StatusExitingRescueMode, StatusFailedExitingRescueMode)
+}

@@ -1,9 +1,6 @@
 package simulator
 
-import (
-	"net/http"
-	"strconv"
-)
+import "strconv"
 
 func listSubnets(c *call) (*answer, *refusal) {
 	out := []*subnetJSON{}
@@ -40,29 +37,6 @@ func listFabrics(c *call) (*answer, *refusal) {
 			}
 		}
 		out = append(out, shown)
-	}
-	return ok(out)
-}
-
-// listAddresses answers the caller's reserved addresses; with all=true those
-// of everybody, machines' too.
-func listAddresses(c *call) (*answer, *refusal) {
-	all, refused := c.query.boolean("all")
-	if refused != nil {
-		return nil, refused
-	}
-	if all && !c.user.admin {
-		return nil, text(http.StatusForbidden, "Listing all IP addresses requires admin privileges.")
-	}
-	out := []addressJSON{}
-	for _, row := range c.addresses.all() {
-		if !all && (row.kind != allocReserved || row.owner != c.user.name) {
-			continue
-		}
-		if ip := c.query.get("ip"); ip != "" && row.ip.String() != ip {
-			continue
-		}
-		out = append(out, c.renderAddress(row))
 	}
 	return ok(out)
 }
