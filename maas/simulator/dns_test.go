@@ -1,10 +1,13 @@
 package simulator_test
 
 import (
+	"context"
 	"fmt"
+	"net"
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/miekg/dns"
 
@@ -32,6 +35,37 @@ func ask(t *testing.T, network, addr, name string, qtype uint16) string {
 		out = append(out, "negative TTL "+fmt.Sprint(reply.Ns[0].(*dns.SOA).Minttl))
 	}
 	return strings.Join(out, "; ")
+}
+
+func TestServingEndsWithItsContext(t *testing.T) {
+	t.Parallel()
+	region, err := simulator.New(simulator.Config{DNSAddr: "127.0.0.1:0"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, end := context.WithCancel(t.Context())
+	server, err := region.Start(ctx, "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	ask(t, "tcp", server.DNSAddr, "maas", dns.TypeSOA)
+	api, _, _ := strings.Cut(strings.TrimPrefix(server.URL, "http://"), "/")
+	end()
+	for _, addr := range []string{server.DNSAddr, api} {
+		for deadline := time.Now().Add(20 * time.Second); ; time.Sleep(10 * time.Millisecond) {
+			conn, err := (&net.Dialer{}).DialContext(t.Context(), "tcp", addr)
+			if err != nil {
+				break
+			}
+			_ = conn.Close()
+			if time.Now().After(deadline) {
+				t.Fatalf("%s still answers", addr)
+			}
+		}
+	}
+	if err := server.Close(); err != nil {
+		t.Errorf("closing it then: %v", err)
+	}
 }
 
 func TestDNSServerAnswersForMachinesAndResources(t *testing.T) {

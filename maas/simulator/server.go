@@ -7,6 +7,7 @@ import (
 	"net"
 	"net/http"
 	"strings"
+	"sync"
 	"time"
 )
 
@@ -17,14 +18,14 @@ type Server struct {
 	// DNSAddr is host:port of the DNS server, empty when there is none.
 	DNSAddr string
 
-	http   *http.Server
-	dns    *dnsServer
 	region *Region
 	cancel context.CancelFunc
+	stop   func() error // stops serving, once
 }
 
 // Start serves the REST API and the metadata service on listen (host:port; port
-// 0 for a free one), and DNS on Config.DNSAddr. It ends with ctx or Close.
+// 0 for a free one), and DNS on Config.DNSAddr. Serving ends with ctx or Close;
+// the region goes on until Close.
 func (r *Region) Start(ctx context.Context, listen string) (*Server, error) {
 	listener, err := (&net.ListenConfig{}).Listen(ctx, "tcp", listen)
 	if err != nil {
@@ -36,40 +37,39 @@ func (r *Region) Start(ctx context.Context, listen string) (*Server, error) {
 // Serve is Start on a listener that exists. The listener is closed at the end.
 func (r *Region) Serve(ctx context.Context, listener net.Listener) (*Server, error) {
 	s := &Server{URL: "http://" + reachable(listener.Addr()) + "/MAAS", region: r}
+	stopDNS := func() error { return nil }
 	if r.cfg.DNSAddr != "" {
 		dns, err := r.startDNS(r.cfg.DNSAddr)
 		if err != nil {
 			_ = listener.Close()
 			return nil, err
 		}
-		s.dns, s.DNSAddr = dns, dns.addr
+		s.DNSAddr, stopDNS = dns.addr, dns.close
 	}
 	r.mu.Lock()
 	if r.publicURL == "" {
 		r.publicURL = s.URL
 	}
 	r.mu.Unlock()
-	s.http = &http.Server{Handler: r.Handler(), ReadHeaderTimeout: 30 * time.Second}
+	api := &http.Server{Handler: r.Handler(), ReadHeaderTimeout: 30 * time.Second}
+	s.stop = sync.OnceValue(func() error { return errors.Join(api.Close(), stopDNS()) })
 	ctx, s.cancel = context.WithCancel(ctx)
 	go func() {
 		// Serve always ends with an error; it is ErrServerClosed after Close.
-		_ = s.http.Serve(listener)
+		_ = api.Serve(listener)
 		s.cancel()
 	}()
 	go func() {
 		<-ctx.Done()
-		_ = s.http.Close()
+		_ = s.stop() // Close tells its error
 	}()
 	return s, nil
 }
 
 // Close stops serving, drops the region's queued work and waits for it.
 func (s *Server) Close() error {
-	err := s.http.Close()
+	err := s.stop()
 	s.cancel()
-	if s.dns != nil {
-		err = errors.Join(err, s.dns.close())
-	}
 	s.region.Close()
 	return err
 }
