@@ -16,21 +16,23 @@ import (
 
 // options are the command's flags.
 type options struct {
-	listen    string
-	config    string
-	machines  int
-	cores     int
-	memoryMiB int
-	apiKey    string
-	install   time.Duration
-	boot      time.Duration
-	powerOff  time.Duration
-	version   string
+	listen       string
+	config       string
+	machines     int
+	cores        int
+	memoryMiB    int
+	apiKey       string
+	install      time.Duration
+	boot         time.Duration
+	powerOff     time.Duration
+	version      string
+	dnsAddr      string
+	dnsForwarder string
+	publicURL    string
 }
 
 func newCommand(out io.Writer) *cobra.Command {
 	var o options
-	var dnsAddr, forwarder, publicURL string
 	cmd := &cobra.Command{
 		Use:   "maas-simulator",
 		Short: "Serve a simulated MAAS region: REST API, metadata service and DNS",
@@ -41,11 +43,6 @@ func newCommand(out io.Writer) *cobra.Command {
 			cfg, err := o.build(cmd.Flags().Changed)
 			if err != nil {
 				return err
-			}
-			for flag, target := range map[string]*string{"dns": &cfg.DNSAddr, "dns-forwarder": &cfg.DNSForwarder, "public-url": &cfg.PublicURL} {
-				if cmd.Flags().Changed(flag) {
-					*target, _ = cmd.Flags().GetString(flag)
-				}
 			}
 			return serve(cmd.Context(), cfg, o.listen, out)
 		},
@@ -61,9 +58,9 @@ func newCommand(out io.Writer) *cobra.Command {
 	flags.DurationVar(&o.boot, "boot-time", 5*time.Second, "how long the installed system boots until it asks for its user data")
 	flags.DurationVar(&o.powerOff, "power-off-time", 2*time.Second, "how long it takes to switch a machine off")
 	flags.StringVar(&o.version, "maas-version", "3.7.3", "MAAS version to imitate")
-	flags.StringVar(&dnsAddr, "dns", "", "address of the DNS server; none when empty")
-	flags.StringVar(&forwarder, "dns-forwarder", "", "DNS server for other names; they are refused when empty")
-	flags.StringVar(&publicURL, "public-url", "", "URL at which machines reach the region (http://host:port/MAAS)")
+	flags.StringVar(&o.dnsAddr, "dns", "", "address of the DNS server; none when empty")
+	flags.StringVar(&o.dnsForwarder, "dns-forwarder", "", "DNS server for other names; they are refused when empty")
+	flags.StringVar(&o.publicURL, "public-url", "", "URL at which machines reach the region (http://host:port/MAAS)")
 	return cmd
 }
 
@@ -89,6 +86,18 @@ func (o options) build(given func(string) bool) (simulator.Config, error) {
 		"power-off-time": {&cfg.Durations.PowerOff, o.powerOff},
 	} {
 		if given(flag) || o.config == "" {
+			*field.target = field.value
+		}
+	}
+	for flag, field := range map[string]struct {
+		target *string
+		value  string
+	}{
+		"dns":           {&cfg.DNSAddr, o.dnsAddr},
+		"dns-forwarder": {&cfg.DNSForwarder, o.dnsForwarder},
+		"public-url":    {&cfg.PublicURL, o.publicURL},
+	} {
+		if given(flag) {
 			*field.target = field.value
 		}
 	}
