@@ -7,9 +7,6 @@ import (
 	"time"
 )
 
-// maxIDsPerRequest keeps a request's URL short enough for the proxies in front of MAAS (about 4 KB for 200 IDs).
-const maxIDsPerRequest = 200
-
 // Event is an entry of MAAS's event log.
 type Event struct {
 	ID          int64

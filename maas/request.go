@@ -7,6 +7,9 @@ import (
 	"strings"
 )
 
+// maxIDsPerRequest keeps a request's URL short enough for the proxies in front of MAAS (about 4 KB for 200 IDs).
+const maxIDsPerRequest = 200
+
 // request is one call of an operation, before it is signed.
 type request struct {
 	operation string
