@@ -275,7 +275,7 @@ func firstReason(issues, unknowns, _ []conditions.ConditionWithOwnerInfo) string
 	return clusterv1.ReadyReason
 }
 
-// oneLine strips the bullets of a summary. A machine that is Ready needs no words.
+// oneLine strips the bullets of a summary, and says once what several conditions say.
 func oneLine(bullets []string) []string {
 	var lines []string
 	for _, b := range bullets {
@@ -283,7 +283,9 @@ func oneLine(bullets []string) []string {
 		if !found {
 			text = b
 		}
-		lines = append(lines, text)
+		if !slices.Contains(lines, text) {
+			lines = append(lines, text)
+		}
 	}
 	return []string{strings.Join(lines, "; ")}
 }

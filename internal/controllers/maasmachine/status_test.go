@@ -85,6 +85,9 @@ func TestReadyTellsTheStory(t *testing.T) {
 			if ready == nil || ready.Status != test.status || ready.Reason != test.reason || !strings.Contains(ready.Message, test.says) {
 				t.Errorf("Ready is %+v\nwant %s %s %q", ready, test.status, test.reason, test.says)
 			}
+			if first, rest, _ := strings.Cut(ready.Message, "; "); strings.Contains(rest, first) && first != "" {
+				t.Errorf("Ready says twice: %s", first)
+			}
 			for _, c := range after.Status.Conditions {
 				if c.Reason == "" || strings.ContainsAny(c.Message, "\n\r") || strings.HasPrefix(c.Message, "*") {
 					t.Errorf("not one line with a reason: %+v", c)
