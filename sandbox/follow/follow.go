@@ -53,6 +53,7 @@ type follower struct {
 	control    *management.Control
 	management client.Client
 	workload   *workload
+	complained string // the last complaint
 }
 
 // Run makes the cluster if it is not there, and follows it until all its Nodes are Ready, CoreDNS is available and Cluster API
@@ -180,10 +181,19 @@ func (f *follower) look(ctx context.Context) (*state, error) {
 	return s, nil
 }
 
-// complain shows all conditions that are not as they should be.
+// complain shows what is not as it should be.
 func (f *follower) complain(s *state, why string) {
+	if what := f.wrong(s); what != f.complained {
+		f.complained = what
+		f.view.say(f.elapsed(), why+"; what is not as it should be:"+what)
+		return
+	}
+	f.view.say(f.elapsed(), why+"; the same is not as it should be")
+}
+
+// wrong lists the conditions that are not as they should be, and where to look.
+func (f *follower) wrong(s *state) string {
 	var text strings.Builder
-	text.WriteString(why + "; what is not as it should be:")
 	for _, c := range s.complaints() {
 		fmt.Fprintf(&text, "\n    %s %s %s", c.object, c.condition, c.message)
 	}
@@ -195,7 +205,7 @@ func (f *follower) complain(s *state, why string) {
 	if shortage := host.Shortage(); shortage != "" {
 		fmt.Fprintf(&text, "\n    %s", shortage)
 	}
-	f.view.say(f.elapsed(), text.String())
+	return text.String()
 }
 
 // conclude says what one has now, and what to try.

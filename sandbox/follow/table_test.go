@@ -166,16 +166,18 @@ func TestOneLineSaysOnceWhatSeveralConditionsSay(t *testing.T) {
 	}
 }
 
-func TestComplaintsLeaveOutWhatIsGood(t *testing.T) {
+func TestComplaintsLeaveOutWhatIsGoodAndWhatWasSaid(t *testing.T) {
 	t.Parallel()
 	s := halfWay()
 	s.machines[0].Status.Conditions = append(s.machines[0].Status.Conditions,
 		condition("Paused", metav1.ConditionFalse, ""), condition("ScalingUp", metav1.ConditionTrue, "busy"))
+	s.cluster.Status.Conditions = append(s.cluster.Status.Conditions,
+		condition("WorkerMachinesReady", metav1.ConditionFalse, "* Machine a-worker:\n  * InfrastructureReady: later"))
 	var got []string
 	for _, c := range s.complaints() {
 		got = append(got, c.object+" "+c.condition)
 	}
-	want := []string{"Cluster/t-cluster Available=False", "Machine/a-worker Ready=False", "Machine/a-worker ScalingUp=True", "MaasMachine/ Ready=False"}
+	want := []string{"MaasMachine/ Ready=False", "Machine/a-worker Ready=False", "Machine/a-worker ScalingUp=True", "Cluster/t-cluster Available=False"}
 	if strings.Join(got, "\n") != strings.Join(want, "\n") {
 		t.Errorf("complaints:\n%s\nwant:\n%s", strings.Join(got, "\n"), strings.Join(want, "\n"))
 	}

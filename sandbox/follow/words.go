@@ -174,29 +174,46 @@ func (s *state) missing() []string {
 // complaint is a condition that is not as it should be.
 type complaint struct{ object, condition, message string }
 
-// complaints lists the conditions that are not as they should be, of all the cluster's objects.
+// complaints lists the conditions that are not as they should be, from the machines upwards. What an object below has said is
+// not said again: most conditions of a Cluster repeat those of its Machines.
 func (s *state) complaints() []complaint {
 	var out []complaint
+	said := map[string]bool{}
 	add := func(object string, conditions []metav1.Condition) {
 		for _, c := range conditions {
-			if good := !negative(c.Type); (c.Status == metav1.ConditionTrue) != good {
-				out = append(out, complaint{object, c.Type + "=" + string(c.Status), c.Reason + ": " + oneLine(c.Message)})
+			good := !negative(c.Type)
+			if (c.Status == metav1.ConditionTrue) == good || nothingNew(said, oneLine(c.Message)) {
+				continue
 			}
+			out = append(out, complaint{object, c.Type + "=" + string(c.Status), c.Reason + ": " + oneLine(c.Message)})
 		}
 	}
-	if s.cluster != nil {
-		add("Cluster/"+s.cluster.Name, s.cluster.Status.Conditions)
+	for _, m := range s.machines {
+		if maas, ok := s.maas[m.Spec.InfrastructureRef.Name]; ok {
+			add("MaasMachine/"+maas.Name, maas.Status.Conditions)
+		}
+		add("Machine/"+m.Name, m.Status.Conditions)
+		said["Machine "+m.Name] = true
 	}
 	if s.controlPlane != nil {
 		add("KubeadmControlPlane/"+s.controlPlane.Name, s.controlPlane.Status.Conditions)
 	}
-	for _, m := range s.machines {
-		add("Machine/"+m.Name, m.Status.Conditions)
-		if maas, ok := s.maas[m.Spec.InfrastructureRef.Name]; ok {
-			add("MaasMachine/"+maas.Name, maas.Status.Conditions)
-		}
+	if s.cluster != nil {
+		add("Cluster/"+s.cluster.Name, s.cluster.Status.Conditions)
 	}
 	return out
+}
+
+// nothingNew says whether all parts of a message were said, and notes them.
+func nothingNew(said map[string]bool, message string) bool {
+	nothing := true
+	for part := range strings.SplitSeq(message, "; ") {
+		if part != "" && !said[part] {
+			nothing = false
+			said[part] = true
+		}
+	}
+	return nothing
 }
 
 // negative says whether a condition is good when it is False, by its name.
