@@ -11,12 +11,15 @@ import (
 	"testing"
 	"time"
 
+	rbacv1 "k8s.io/api/rbac/v1"
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/client-go/rest"
 	"k8s.io/klog/v2"
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/envtest"
+	"sigs.k8s.io/yaml"
 
 	"github.com/capmaas/cluster-api-provider-maas/internal/controllers"
 )
@@ -27,9 +30,11 @@ const checkout = "../.."
 var suite struct {
 	config *rest.Config
 	client client.Client // as a user, not as the provider
-	// kubeconfig is for programs.
+	// kubeconfig is that of an administrator, for programs.
 	kubeconfig []byte
-	folder     string // for files of all tests; it goes with the suite
+	// managerKubeconfig is that of a user who may do what config/rbac allows the manager, and nothing else.
+	managerKubeconfig []byte
+	folder            string // for files of all tests; it goes with the suite
 }
 
 func TestMain(m *testing.M) {
@@ -105,7 +110,41 @@ func runSuite(m *testing.M) (code int, err error) {
 	if err := installOurCRDs(context.Background(), suite.config, suite.client); err != nil {
 		return 1, err
 	}
+	if err := bindManager(context.Background(), environment); err != nil {
+		return 1, err
+	}
 	return m.Run(), nil
+}
+
+// bindManager makes the user that the manager runs as in a process of its own, with the role that an installation has.
+func bindManager(ctx context.Context, environment *envtest.Environment) error {
+	const name = "manager"
+	text, err := os.ReadFile(filepath.Join(checkout, "config/rbac/role.yaml"))
+	if err != nil {
+		return err
+	}
+	role := &rbacv1.ClusterRole{}
+	if err := yaml.UnmarshalStrict(text, role); err != nil {
+		return fmt.Errorf("read the manager's role: %w", err)
+	}
+	binding := &rbacv1.ClusterRoleBinding{
+		ObjectMeta: metav1.ObjectMeta{Name: name},
+		RoleRef:    rbacv1.RoleRef{APIGroup: rbacv1.GroupName, Kind: "ClusterRole", Name: role.Name},
+		Subjects:   []rbacv1.Subject{{APIGroup: rbacv1.GroupName, Kind: rbacv1.UserKind, Name: name}},
+	}
+	for _, object := range []client.Object{role, binding} {
+		if err := suite.client.Create(ctx, object); err != nil {
+			return fmt.Errorf("give the manager its rights: %w", err)
+		}
+	}
+	user, err := environment.AddUser(envtest.User{Name: name}, nil)
+	if err != nil {
+		return fmt.Errorf("make the manager's user: %w", err)
+	}
+	if suite.managerKubeconfig, err = user.KubeConfig(); err != nil {
+		return fmt.Errorf("make the manager's kubeconfig: %w", err)
+	}
+	return nil
 }
 
 // findAssets returns the folder with the programs of the control plane.
