@@ -136,7 +136,7 @@ func writersOfProviderID(t *testing.T, node corev1.Node) []string {
 		var fields struct {
 			Spec map[string]json.RawMessage `json:"f:spec"`
 		}
-		if err := json.Unmarshal(entry.FieldsV1.Raw, &fields); err != nil {
+		if err := json.Unmarshal(entry.FieldsV1.GetRawBytes(), &fields); err != nil {
 			t.Fatal(err)
 		}
 		if _, wrote := fields.Spec["f:providerID"]; wrote {
