@@ -1,7 +1,9 @@
 package maasmachine
 
 import (
+	"errors"
 	"fmt"
+	"strings"
 
 	clusterv1 "sigs.k8s.io/cluster-api/api/core/v1beta2"
 
@@ -66,6 +68,8 @@ func nextClaim(o observation) step {
 		return nextAttempt(o, claim{try.systemID})
 	case o.token() == "":
 		return ensureClaim{}
+	case o.refusal() != nil:
+		return waitAfter(o, o.refusal(), infrav1.MachineAllocatedCondition, infrav1.ClaimOutcomeUnknownReason, infrav1.ClaimRefusedReason)
 	case len(o.candidates) > 0:
 		return beginClaim{o.candidates[0].SystemID}
 	}
@@ -80,6 +84,16 @@ func nextAttempt(o observation, again claim) step {
 		return again
 	}
 	return waitAfter(o, err, infrav1.MachineAllocatedCondition, infrav1.ClaimOutcomeUnknownReason, infrav1.ClaimRefusedReason)
+}
+
+// refusal is MAAS's no to a claim in this reconcile that is about more than one machine: no other is asked for then.
+func (o observation) refusal() error {
+	for key, err := range o.tried {
+		if strings.HasPrefix(key, claim{}.key()) && (errors.Is(err, maas.ErrInvalid) || errors.Is(err, maas.ErrForbidden)) {
+			return err
+		}
+	}
+	return nil
 }
 
 // prerequisite is what has to be there before hardware is claimed.

@@ -10,6 +10,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	clusterv1 "sigs.k8s.io/cluster-api/api/core/v1beta2"
 	clusterctlv1 "sigs.k8s.io/cluster-api/cmd/clusterctl/api/v1alpha3"
+	"sigs.k8s.io/cluster-api/util/conditions"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	infrav1 "github.com/capmaas/cluster-api-provider-maas/api/v1beta1"
@@ -182,6 +183,26 @@ func TestTakenCandidatesArePassedOver(t *testing.T) {
 	w.reconcile("w1")
 	if got := w.get("w1").Spec.SystemID; got != "aaaaa3" {
 		t.Errorf("claimed %q", got)
+	}
+}
+
+func TestARefusedClaimIsShownInMAASsWords(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.region.SetIntercept(func(r simulator.Request) simulator.Fault {
+		if r.Op == "allocate" {
+			return simulator.Fault{Status: 400, Body: "agent_name: it is not to our taste", ContentType: "text/plain; charset=utf-8"}
+		}
+		return simulator.Fault{}
+	})
+	w.add("w1", false)
+	w.until("w1", func() bool { return w.calls("allocate") > 0 })
+	w.expect("w1", infrav1.MachineAllocatedCondition, metav1.ConditionFalse, infrav1.ClaimRefusedReason)
+	if told := conditions.GetMessage(w.get("w1"), infrav1.MachineReadyCondition); !strings.Contains(told, "it is not to our taste") {
+		t.Errorf("Ready says %q", told)
+	}
+	if asked := w.calls("allocate"); asked != 1 {
+		t.Errorf("%d machines were asked for in one go", asked)
 	}
 }
 
