@@ -47,6 +47,8 @@ func (r *Reconciler) act(ctx context.Context, o *observation, s step) (failure, 
 		}
 		r.tell(o, normal, telemetry.Deployed, telemetry.ActionDeploy, "The image runs on %s", o.nameOf(o.machine))
 		return nil, nil
+	case deploy:
+		return r.deploy(ctx, o)
 	case removeFinalizer:
 		return nil, r.letGo(ctx, o, s.because)
 	}
@@ -65,8 +67,6 @@ func (r *Reconciler) actOutside(ctx context.Context, o *observation, s step) err
 		return r.release(ctx, o, s.systemID)
 	case release:
 		return r.release(ctx, o, s.systemID)
-	case deploy:
-		return r.deploy(ctx, o)
 	case powerOn:
 		_, err := r.MAAS.PowerOn(ctx, o.machine.SystemID, comment(o))
 		if err == nil {
@@ -135,22 +135,24 @@ func dropAttempt(m *infrav1.MaasMachine) {
 }
 
 // deploy installs the image with the bootstrap data.
-func (r *Reconciler) deploy(ctx context.Context, o *observation) error {
+func (r *Reconciler) deploy(ctx context.Context, o *observation) (failure, err error) {
 	secret, err := r.bootstrapSecret(ctx, o.owner)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	if secret == nil || len(secret.Data["value"]) == 0 {
-		return errors.New("the bootstrap data went away")
+		return nil, errors.New("the bootstrap data went away")
 	}
-	_, err = r.MAAS.Deploy(ctx, o.machine.SystemID, maas.DeployParams{
+	asking, cancel := context.WithTimeout(ctx, writePatience)
+	defer cancel()
+	_, failure = r.MAAS.Deploy(asking, o.machine.SystemID, maas.DeployParams{
 		UserData: secret.Data["value"], DistroSeries: distroSeries(o.object.Spec.Image),
 		EphemeralDeploy: o.object.Spec.DeployInMemory, Comment: comment(o),
 	})
-	if err == nil {
+	if failure == nil {
 		r.tell(o, normal, telemetry.DeployStarted, telemetry.ActionDeploy, "MAAS installs %s on %s", o.object.Spec.Image, o.nameOf(o.machine))
 	}
-	return err
+	return failure, nil
 }
 
 // distroSeries is MAAS's name of an image: a bare name is an image of the user's own, and not one of MAAS's aliases.

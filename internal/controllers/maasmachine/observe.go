@@ -42,10 +42,11 @@ func (r *Reconciler) observeObjects(ctx context.Context, object *infrav1.MaasMac
 			o.infra = infra
 		}
 	}
-	if o.bootstrap, err = r.bootstrapOf(ctx, o.owner); err != nil {
-		return o, err
+	// It is read from the API server each time, and nobody needs it once the machine was deployed or goes.
+	if !o.provisioned() && !o.deleting() {
+		o.bootstrap, err = r.bootstrapOf(ctx, o.owner)
 	}
-	return o, nil
+	return o, err
 }
 
 // clusterOf finds the Cluster by the label that Cluster API sets; nil if there is none.

@@ -2,6 +2,7 @@ package maasmachine
 
 import (
 	"context"
+	"errors"
 	"strings"
 	"testing"
 	"time"
@@ -11,7 +12,9 @@ import (
 	clusterv1 "sigs.k8s.io/cluster-api/api/core/v1beta2"
 	clusterctlv1 "sigs.k8s.io/cluster-api/cmd/clusterctl/api/v1alpha3"
 	"sigs.k8s.io/cluster-api/util/conditions"
+	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/client/interceptor"
 
 	infrav1 "github.com/capmaas/cluster-api-provider-maas/api/v1beta1"
 	"github.com/capmaas/cluster-api-provider-maas/maas/simulator"
@@ -261,6 +264,69 @@ func TestDeletionNeedsNothingElse(t *testing.T) {
 	if owned := w.owned(); len(owned) != 0 {
 		t.Errorf("owned %v", owned)
 	}
+}
+
+func TestBootstrapDataIsReadWhileItIsNeeded(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.add("w1", false)
+	stored, reads := w.client, 0
+	var broken error
+	w.client = interceptor.NewClient(stored.(client.WithWatch), interceptor.Funcs{
+		Get: func(ctx context.Context, c client.WithWatch, key client.ObjectKey, o client.Object, opts ...client.GetOption) error {
+			if _, is := o.(*corev1.Secret); is {
+				if reads++; broken != nil {
+					return broken
+				}
+			}
+			return c.Get(ctx, key, o, opts...)
+		},
+	})
+	w.until("w1", w.provisioned("w1"))
+	if reads == 0 {
+		t.Error("deployed without any")
+	}
+	reads, broken = 0, errors.New("no secrets today")
+	w.pass("w1", 5*time.Minute)
+	w.delete("w1")
+	w.until("w1", w.goneFrom("w1"))
+	if reads != 0 {
+		t.Errorf("read %d times after the deployment", reads)
+	}
+}
+
+func TestBootstrapDataThatGoesAwayIsNoRefusalOfMAAS(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.add("w1", false)
+	claimed := false
+	w.client = interceptor.NewClient(w.client.(client.WithWatch), interceptor.Funcs{
+		Get: func(ctx context.Context, c client.WithWatch, key client.ObjectKey, o client.Object, opts ...client.GetOption) error {
+			if err := c.Get(ctx, key, o, opts...); err != nil {
+				return err
+			}
+			// It goes between the look at the objects and the deployment of what was claimed meanwhile.
+			if secret, is := o.(*corev1.Secret); is && w.calls("allocate") > 0 {
+				claimed, secret.Data = true, nil
+			}
+			return nil
+		},
+	})
+	request := ctrl.Request{NamespacedName: client.ObjectKey{Namespace: "default", Name: "w1"}}
+	var failed error
+	for range 10 {
+		if _, failed = w.reconciler().Reconcile(context.Background(), request); failed != nil {
+			break
+		}
+	}
+	if !claimed || failed == nil {
+		t.Fatalf("claimed: %v, error: %v", claimed, failed)
+	}
+	if c := conditions.Get(w.get("w1"), infrav1.MachineDeployedCondition); c.Reason == infrav1.DeployRefusedReason || w.calls("deploy") != 0 {
+		t.Errorf("MAAS is blamed: %+v", c)
+	}
+	w.reconcile("w1")
+	w.expect("w1", infrav1.MachineDeployedCondition, metav1.ConditionFalse, infrav1.WaitingForBootstrapDataReason)
 }
 
 func TestNodeIsLinked(t *testing.T) {
