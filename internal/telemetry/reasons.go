@@ -28,6 +28,8 @@ const (
 	MachineAdopted = "MachineAdopted"
 	// NoMachineAvailable: no machine fits.
 	NoMachineAvailable = "NoMachineAvailable"
+	// ClaimRefused: MAAS refuses a claim whatever the machine; the note has its words.
+	ClaimRefused = "ClaimRefused"
 	// DeployStarted: MAAS was told to install the image.
 	DeployStarted = "DeployStarted"
 	// Deployed: the image runs.

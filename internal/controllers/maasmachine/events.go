@@ -32,6 +32,7 @@ func (r *Reconciler) tell(o *observation, kind, reason, action, note string, arg
 func (r *Reconciler) tellChanges(o *observation, before *infrav1.MaasMachine) {
 	for _, news := range []struct{ condition, reason, event, action string }{
 		{infrav1.MachineAllocatedCondition, infrav1.NoMachineAvailableReason, telemetry.NoMachineAvailable, telemetry.ActionClaim},
+		{infrav1.MachineAllocatedCondition, infrav1.ClaimRefusedReason, telemetry.ClaimRefused, telemetry.ActionClaim},
 		{infrav1.MachineAllocatedCondition, infrav1.MachineNotFoundReason, telemetry.MachineLost, telemetry.ActionObserve},
 		{infrav1.MachineAllocatedCondition, infrav1.MachineNotOursReason, telemetry.MachineLost, telemetry.ActionObserve},
 		{infrav1.MachineDeployedCondition, infrav1.DeployFailedReason, telemetry.DeployFailed, telemetry.ActionDeploy},

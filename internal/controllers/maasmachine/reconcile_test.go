@@ -207,6 +207,7 @@ func TestARefusedClaimIsShownInMAASsWords(t *testing.T) {
 	if asked := w.calls("allocate"); asked != 1 {
 		t.Errorf("%d machines were asked for in one go", asked)
 	}
+	wantEvents(t, w, "ClaimRefused")
 }
 
 func TestFirstControlPlaneMachineJoinsDNSBeforeItIsDeployed(t *testing.T) {
