@@ -70,9 +70,9 @@ type MaasClusterInitialization struct {
 	Provisioned *bool `json:"provisioned,omitempty"`
 }
 
-// MaasClusterNetwork is what CAPMAAS published.
+// MaasClusterNetwork is how the control plane is reached by name.
 type MaasClusterNetwork struct {
-	// dnsName is the full name of the control plane's DNS record.
+	// dnsName is the DNS name of the control plane's endpoint; empty where that is an IP address.
 	// +optional
 	DNSName string `json:"dnsName,omitempty"`
 }
@@ -94,7 +94,7 @@ type MaasClusterStatus struct {
 	// +optional
 	FailureDomains FailureDomains `json:"failureDomains,omitempty"`
 
-	// network is what was published.
+	// network is how the control plane is reached by name.
 	// +optional
 	Network MaasClusterNetwork `json:"network,omitempty,omitzero"`
 }
