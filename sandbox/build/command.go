@@ -74,7 +74,7 @@ func (s *session) exec(ctx context.Context, c command) error {
 		cmd.Stdout = writer
 	}
 	tail := make(chan []string, 1)
-	go func() { tail <- readLines(io.TeeReader(reader, log), c.onLine) }()
+	go func() { tail <- readLines(reader, log, c.onLine) }()
 	err = runPinned(cmd)
 	_ = writer.Close()
 	lines := <-tail
@@ -116,11 +116,14 @@ func runPinned(cmd *exec.Cmd) error {
 	return cmd.Run()
 }
 
-func readLines(r io.Reader, onLine func(string)) []string {
+// readLines copies lines to the log until there are no more, and returns the last ones. It reads on when the log's disk is full:
+// the program would wait for ever otherwise.
+func readLines(r io.Reader, log io.Writer, onLine func(string)) []string {
 	var tail []string
 	lines := bufio.NewReader(r)
 	for {
 		line, err := lines.ReadString('\n')
+		_, _ = io.WriteString(log, line)
 		if line = strings.TrimRight(line, "\r\n"); line != "" {
 			if onLine != nil {
 				onLine(line)

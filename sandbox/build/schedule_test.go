@@ -164,6 +164,20 @@ func TestAFailingProgramShowsTheEndOfItsOutput(t *testing.T) {
 	}
 }
 
+func TestAFullDiskUnderTheLogDoesNotHoldAProgramUp(t *testing.T) {
+	t.Parallel()
+	p, _ := newTestProject(t)
+	s := &session{project: p, step: step{name: "x", title: "x"}}
+	if err := os.Symlink("/dev/full", s.logFile()); err != nil {
+		t.Fatal(err)
+	}
+	// More than pipes hold.
+	err := s.exec(t.Context(), command{argv: []string{"sh", "-c", "seq 100000; echo the cause; exit 3"}})
+	if err == nil || !strings.Contains(err.Error(), "| the cause") {
+		t.Errorf("error %v", err)
+	}
+}
+
 func TestASecondBuildWaitsForTheFirst(t *testing.T) {
 	t.Parallel()
 	p, log := newTestProject(t)
