@@ -99,7 +99,7 @@ func (s *starter) up(ctx context.Context) error {
 	if s.options.keep && ctx.Err() == nil {
 		return fmt.Errorf("%w\nall is left running; stop it with: %s down", err, s.layout.Bin("sandbox"))
 	}
-	return s.explain(ctx, s.tearDown(err))
+	return s.tearDown(ctx, err)
 }
 
 // start starts the sandbox, and holds the lock while nothing else does. On an error nothing is left running.
@@ -122,7 +122,7 @@ func (s *starter) start(ctx context.Context, lock *os.File) (<-chan error, error
 		return ended, nil
 	}
 	lock.Close()
-	return nil, s.explain(ctx, s.tearDown(err))
+	return nil, s.tearDown(ctx, err)
 }
 
 // prepare checks the host, clears what an earlier sandbox left, and builds.
@@ -248,20 +248,15 @@ func (s *starter) follow(ctx context.Context, ended <-chan error) error {
 	return err
 }
 
-// tearDown ends a sandbox that did not come up, and adds to the error what went wrong with that.
-func (s *starter) tearDown(err error) error {
-	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
+// tearDown ends a sandbox that did not come up, and adds to the error what its reader wants to know next.
+func (s *starter) tearDown(ctx context.Context, err error) error {
+	if ctx.Err() != nil {
+		err = errors.New("stopped half-way")
+	}
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), time.Minute)
 	defer cancel()
 	if _, failed := host.Down(ctx, s.layout); failed != nil {
-		return errors.Join(err, fmt.Errorf("stopping the sandbox: %w", failed))
-	}
-	return err
-}
-
-// explain adds to an error what its reader wants to know next.
-func (s *starter) explain(ctx context.Context, err error) error {
-	if ctx.Err() != nil {
-		return fmt.Errorf("stopped half-way; nothing is left running (logs: %s)", s.layout.Logs())
+		return fmt.Errorf("%w\nand the sandbox could not be stopped: %w (logs: %s)", err, failed, s.layout.Logs())
 	}
 	return fmt.Errorf("%w\nnothing is left running (logs: %s)", err, s.layout.Logs())
 }
