@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"os"
 	"text/tabwriter"
@@ -40,7 +39,7 @@ func printStatus(ctx context.Context, l host.Layout) error {
 	control := management.NewControl(l)
 	status, err := control.Status(ctx)
 	if err != nil {
-		return errors.New("a sandbox is being built or started; nothing answers yet")
+		return fmt.Errorf("a sandbox is being built or started, and does not answer yet: %w", err)
 	}
 	if !status.Ready {
 		fmt.Println("the sandbox is being started")
