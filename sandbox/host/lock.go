@@ -17,7 +17,9 @@ var ErrRunning = errors.New("a sandbox runs already")
 
 // Lock takes the state folder for a sandbox that starts. Whoever holds the file open holds the lock, so it passes to the
 // processes that inherit the file, and is free again when the last of them ends, however it ends.
-func Lock(l Layout) (*os.File, error) {
+func Lock(l Layout) (*os.File, error) { return lock(l, unix.LOCK_EX) }
+
+func lock(l Layout, how int) (*os.File, error) {
 	if err := os.MkdirAll(l.State, 0o755); err != nil {
 		return nil, fmt.Errorf("making the sandbox's folder: %w", err)
 	}
@@ -25,7 +27,7 @@ func Lock(l Layout) (*os.File, error) {
 	if err != nil {
 		return nil, fmt.Errorf("opening the lock: %w", err)
 	}
-	err = unix.Flock(int(file.Fd()), unix.LOCK_EX|unix.LOCK_NB)
+	err = unix.Flock(int(file.Fd()), how|unix.LOCK_NB)
 	if errors.Is(err, unix.EWOULDBLOCK) {
 		file.Close()
 		return nil, ErrRunning
@@ -37,12 +39,12 @@ func Lock(l Layout) (*os.File, error) {
 	return file, nil
 }
 
-// Running says whether a sandbox runs, or is being started.
+// Running says whether a sandbox runs, or is being started. Any number may ask at once: they are not taken for one another.
 func Running(l Layout) (bool, error) {
 	if _, err := os.Stat(l.lock()); errors.Is(err, os.ErrNotExist) {
 		return false, nil
 	}
-	file, err := Lock(l)
+	file, err := lock(l, unix.LOCK_SH)
 	if errors.Is(err, ErrRunning) {
 		return true, nil
 	}

@@ -5,6 +5,8 @@ import (
 	"os"
 	"os/exec"
 	"testing"
+
+	"golang.org/x/sys/unix"
 )
 
 func TestLockIsHeldByWhoeverInheritsIt(t *testing.T) {
@@ -16,6 +18,14 @@ func TestLockIsHeldByWhoeverInheritsIt(t *testing.T) {
 	if running, err := Running(l); running || err != nil {
 		t.Fatalf("Running before anything = %v, %v", running, err)
 	}
+	probe, err := lock(l, unix.LOCK_SH)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if running, err := Running(l); running || err != nil {
+		t.Errorf("Running while another one asks = %v, %v", running, err)
+	}
+	probe.Close()
 	lock, err := Lock(l)
 	if err != nil {
 		t.Fatalf("Lock: %v", err)
