@@ -17,12 +17,16 @@ type tuned struct {
 
 // RaiseLimit raises the limit, and remembers what it was. RestoreLimits puts it back.
 func RaiseLimit(l Layout, limit *LimitError) error {
-	// What it was goes to disk first: a crash in between restores a value that was never changed, which is harmless.
+	// What it was goes to disk first, and as a whole: a crash in between restores a value that was never changed, which is harmless.
 	text, err := json.Marshal(tuned{Path: limit.path, Was: limit.Have, Set: limit.Want})
 	if err != nil {
 		return fmt.Errorf("remembering a host limit: %w", err)
 	}
-	if err := os.WriteFile(l.tuned(), text, 0o600); err != nil {
+	temporary := l.tuned() + ".new"
+	if err := os.WriteFile(temporary, text, 0o600); err != nil {
+		return fmt.Errorf("remembering a host limit: %w", err)
+	}
+	if err := os.Rename(temporary, l.tuned()); err != nil {
 		return fmt.Errorf("remembering a host limit: %w", err)
 	}
 	if err := os.WriteFile(limit.path, []byte(strconv.Itoa(limit.Want)), 0o644); err != nil {
