@@ -18,14 +18,9 @@ const cgroupParent = "capmaas-sandbox"
 
 // removeCgroups removes this sandbox's cgroups from every hierarchy, once their processes are gone.
 func removeCgroups(ctx context.Context, l Layout) error {
-	file, err := os.Open("/proc/self/mountinfo")
+	roots, err := cgroupRoots()
 	if err != nil {
-		return fmt.Errorf("reading the mounts: %w", err)
-	}
-	defer file.Close()
-	roots, err := cgroupMounts(file)
-	if err != nil {
-		return fmt.Errorf("reading the mounts: %w", err)
+		return err
 	}
 	var failed []error
 	for _, root := range roots {
@@ -71,6 +66,20 @@ func abandoned(dir string) bool {
 }
 
 var errInUse = errors.New("in use")
+
+// cgroupRoots lists where the cgroup hierarchies of this machine are mounted.
+func cgroupRoots() ([]string, error) {
+	file, err := os.Open("/proc/self/mountinfo")
+	if err != nil {
+		return nil, fmt.Errorf("reading the mounts: %w", err)
+	}
+	defer file.Close()
+	roots, err := cgroupMounts(file)
+	if err != nil {
+		return nil, fmt.Errorf("reading the mounts: %w", err)
+	}
+	return roots, nil
+}
 
 // cgroupMounts lists where cgroup hierarchies of either version are mounted, from the text of mountinfo. Hierarchies that are
 // mounted twice appear once.

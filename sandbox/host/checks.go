@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
-	"runtime"
 	"strconv"
 	"strings"
 	"syscall"
@@ -38,15 +37,9 @@ const (
 	inotifyLimit        = "/proc/sys/fs/inotify/max_user_instances"
 )
 
-// Check finds out whether the sandbox can run here, without changing anything. All that is wrong is said at once; a host limit
-// that is too low is told apart, as *LimitError, for it can be raised.
+// Check finds out whether this machine has what the sandbox needs, without changing anything. All that is wrong is said at once.
+// Limits that can be raised are the business of CheckLimits.
 func Check(l Layout, needs Needs) error {
-	if runtime.GOOS != "linux" {
-		return errors.New("the sandbox needs Linux")
-	}
-	if err := RequireRoot(); err != nil {
-		return err
-	}
 	return errors.Join(checkDisk(l, needs), checkMemory(needs), checkCgroups())
 }
 
@@ -113,14 +106,9 @@ func checkMemory(needs Needs) error {
 }
 
 func checkCgroups() error {
-	file, err := os.Open("/proc/self/mountinfo")
+	roots, err := cgroupRoots()
 	if err != nil {
-		return fmt.Errorf("reading the mounts: %w", err)
-	}
-	defer file.Close()
-	roots, err := cgroupMounts(file)
-	if err != nil {
-		return fmt.Errorf("reading the mounts: %w", err)
+		return err
 	}
 	if len(roots) == 0 {
 		return errors.New("no cgroup hierarchy is mounted under /sys/fs/cgroup: machines need one")

@@ -6,7 +6,6 @@ import (
 	"io"
 	"os"
 	"os/signal"
-	"path/filepath"
 	"syscall"
 
 	"golang.org/x/sys/unix"
@@ -86,21 +85,4 @@ func reap(daemon int, exits io.Writer) (int, error) {
 			tellExit(exits, pid, status)
 		}
 	}
-}
-
-// UseResolver makes everything in the sandbox's mount namespace ask the given name server. The host's file stays as it is.
-func UseResolver(l Layout, address, domain string) error {
-	const target = "/etc/resolv.conf"
-	path := l.Run("resolv.conf")
-	if err := os.WriteFile(path, fmt.Appendf(nil, "nameserver %s\nsearch %s\n", address, domain), 0o644); err != nil {
-		return fmt.Errorf("writing the resolver's configuration: %w", err)
-	}
-	if _, err := os.Stat(target); err != nil {
-		real, _ := filepath.EvalSymlinks("/etc")
-		return fmt.Errorf("%s/resolv.conf cannot be shadowed: %w (an empty file is enough)", real, err)
-	}
-	if err := unix.Mount(path, target, "", unix.MS_BIND, ""); err != nil {
-		return fmt.Errorf("shadowing %s: %w", target, err)
-	}
-	return nil
 }

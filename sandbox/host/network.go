@@ -6,6 +6,7 @@ import (
 	"os"
 
 	"github.com/vishvananda/netlink"
+	"golang.org/x/sys/unix"
 )
 
 // The network in which everything runs: one bridge, in the sandbox's own network namespace, without a way out.
@@ -53,6 +54,22 @@ func MakeNetwork() error {
 	// This is a setting of the network namespace: the host's is another one.
 	if err := os.WriteFile("/proc/sys/net/ipv4/ip_forward", []byte("1"), 0o644); err != nil {
 		return fmt.Errorf("letting machines' packets through: %w", err)
+	}
+	return nil
+}
+
+// UseResolver makes everything in the sandbox's mount namespace ask the given name server. The host's file stays as it is.
+func UseResolver(l Layout, address, domain string) error {
+	const target = "/etc/resolv.conf"
+	path := l.Run("resolv.conf")
+	if err := os.WriteFile(path, fmt.Appendf(nil, "nameserver %s\nsearch %s\n", address, domain), 0o644); err != nil {
+		return fmt.Errorf("writing the resolver's configuration: %w", err)
+	}
+	if _, err := os.Stat(target); err != nil {
+		return fmt.Errorf("%s cannot be shadowed: %w (an empty file is enough)", target, err)
+	}
+	if err := unix.Mount(path, target, "", unix.MS_BIND, ""); err != nil {
+		return fmt.Errorf("shadowing %s: %w", target, err)
 	}
 	return nil
 }
