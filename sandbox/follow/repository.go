@@ -68,10 +68,7 @@ func generate(ctx context.Context, o Options, config string) ([]byte, error) {
 		"--target-namespace", Namespace, "--kubernetes-version", management.KubernetesVersion,
 		"--control-plane-machine-count", strconv.Itoa(o.ControlPlanes), "--worker-machine-count", strconv.Itoa(o.Workers))
 	// Nothing of the user's own configuration or variables counts, and no newer version is looked for on the network.
-	cmd.Env = []string{
-		"PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin", "HOME=" + l.Run(), "XDG_CONFIG_HOME=" + l.Run("config"),
-		"CLUSTERCTL_DISABLE_VERSIONCHECK=true",
-	}
+	cmd.Env = append(host.Environment(), "HOME="+l.Run(), "XDG_CONFIG_HOME="+l.Run("config"), "CLUSTERCTL_DISABLE_VERSIONCHECK=true")
 	text, err := cmd.Output()
 	if err != nil {
 		return nil, fmt.Errorf("clusterctl generate: %w", said(err))

@@ -20,7 +20,7 @@ func newView(out io.Writer, columns int) view {
 	if columns > 0 {
 		return &screen{out: out, columns: columns}
 	}
-	return &lines{out: out, rows: map[string]row{}}
+	return &lines{out: out, rows: map[string]row{}, said: map[string]bool{}}
 }
 
 // screen redraws a table in place.
@@ -126,9 +126,6 @@ type lines struct {
 }
 
 func (v *lines) show(s *state, elapsed time.Duration) {
-	if v.said == nil {
-		v.said = map[string]bool{}
-	}
 	for _, milestone := range s.milestones() {
 		if !v.said[milestone] {
 			v.said[milestone] = true
