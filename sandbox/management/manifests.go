@@ -2,23 +2,15 @@ package management
 
 import (
 	"bytes"
-	"context"
 	"encoding/base64"
 	"errors"
 	"fmt"
 	"io"
 	"strconv"
-	"sync"
-	"time"
 
-	"k8s.io/apimachinery/pkg/api/meta"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/util/yaml"
-	"sigs.k8s.io/controller-runtime/pkg/client"
 )
-
-// fieldOwner is how the API server knows what the sandbox applied.
-const fieldOwner = client.FieldOwner("capmaas-sandbox")
 
 // ReadManifests reads all objects of a YAML file.
 func ReadManifests(text []byte) ([]*unstructured.Unstructured, error) {
@@ -111,67 +103,4 @@ func redirect(config map[string]any, port int, authority []byte, path string) er
 	config["url"] = "https://127.0.0.1:" + strconv.Itoa(port) + path
 	config["caBundle"] = base64.StdEncoding.EncodeToString(authority)
 	return nil
-}
-
-// Apply applies the objects to the API server, server-side: namespaces and CRDs first, then the others, some at a time. What the
-// server does not know or cannot do yet is tried again until ctx ends.
-func Apply(ctx context.Context, c client.Client, objects []*unstructured.Unstructured) error {
-	var first, then []*unstructured.Unstructured
-	for _, object := range objects {
-		if kind := object.GetKind(); kind == "Namespace" || kind == "CustomResourceDefinition" {
-			first = append(first, object)
-		} else {
-			then = append(then, object)
-		}
-	}
-	if err := applyAll(ctx, c, first); err != nil {
-		return err
-	}
-	for _, object := range first {
-		if err := awaitServed(ctx, c, object); err != nil {
-			return err
-		}
-	}
-	return applyAll(ctx, c, then)
-}
-
-func applyAll(ctx context.Context, c client.Client, objects []*unstructured.Unstructured) error {
-	const atOnce = 8
-	var (
-		work   sync.WaitGroup
-		slots  = make(chan struct{}, atOnce)
-		failed = make([]error, len(objects))
-	)
-	for i, object := range objects {
-		work.Go(func() {
-			slots <- struct{}{}
-			defer func() { <-slots }()
-			failed[i] = applyOne(ctx, c, object)
-		})
-	}
-	work.Wait()
-	return errors.Join(failed...)
-}
-
-func applyOne(ctx context.Context, c client.Client, object *unstructured.Unstructured) error {
-	configuration := client.ApplyConfigurationFromUnstructured(object)
-	for {
-		err := c.Apply(ctx, configuration, fieldOwner, client.ForceOwnership)
-		if err == nil {
-			return nil
-		}
-		if !temporary(err) || ctx.Err() != nil {
-			return fmt.Errorf("applying %s %s: %w", object.GetKind(), object.GetName(), err)
-		}
-		select {
-		case <-ctx.Done():
-			return fmt.Errorf("applying %s %s: %w", object.GetKind(), object.GetName(), err)
-		case <-time.After(250 * time.Millisecond):
-		}
-	}
-}
-
-// temporary says whether an error may pass: a kind whose CRD is not served yet, a webhook that starts, a server that is away.
-func temporary(err error) bool {
-	return meta.IsNoMatchError(err) || !isVerdict(err)
 }
