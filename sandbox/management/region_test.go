@@ -1,6 +1,8 @@
 package management
 
 import (
+	"os"
+	"strings"
 	"testing"
 
 	"github.com/capmaas/cluster-api-provider-maas/maas/simulator"
@@ -32,5 +34,16 @@ func TestRegionHasMachinesOfEveryKindInEveryZone(t *testing.T) {
 		if count >= 8 && len(zones) != 3 {
 			t.Errorf("%d machines are in the zones %v", count, zones)
 		}
+	}
+}
+
+func TestKubernetesVersionIsThatOfThePrograms(t *testing.T) {
+	t.Parallel()
+	goMod, err := os.ReadFile("../components/kubernetes/go.mod")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !strings.Contains(string(goMod), "\tk8s.io/kubernetes "+KubernetesVersion+"\n") {
+		t.Errorf("%s is not the version of k8s.io/kubernetes in components/kubernetes/go.mod", KubernetesVersion)
 	}
 }
