@@ -109,7 +109,7 @@ func (d *Daemon) capmaas() component {
 		name: "capmaas", program: d.layout.Bin("manager"), restarts: true,
 		args: []string{"--metrics-bind-addr", "127.0.0.1:8080", "--health-addr", "127.0.0.1:9440"},
 		env: []string{
-			"KUBECONFIG=" + d.kubeconfig(), "POD_NAMESPACE=capmaas-system", "POD_NAME=capmaas",
+			"KUBECONFIG=" + d.managerKubeconfig(), "POD_NAMESPACE=" + managerNamespace, "POD_NAME=capmaas",
 			"MAAS_ENDPOINT=" + regionURL, "MAAS_API_KEY=" + d.apiKey,
 		},
 		ready: answersOK(http.DefaultClient, "http://127.0.0.1:9440/readyz"),

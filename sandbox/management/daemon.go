@@ -7,7 +7,6 @@ import (
 	"log/slog"
 	"net"
 	"os"
-	"os/exec"
 	"sync"
 
 	"k8s.io/client-go/tools/clientcmd"
@@ -27,9 +26,10 @@ type Daemon struct {
 	log       *slog.Logger
 
 	authority *authority
-	admin     pair
-	apiKey    string
-	client    client.Client
+	// admin may do all; manager only what CAPMAAS's own manifests grant its service account.
+	admin, manager pair
+	apiKey         string
+	client         client.Client
 
 	supervisor *supervisor
 	booter     *machines.Booter
@@ -111,6 +111,9 @@ func (d *Daemon) makeKeys() error {
 	if d.admin, err = d.authority.client("admin", "system:masters"); err != nil {
 		return err
 	}
+	if d.manager, err = d.authority.client("system:serviceaccount:"+managerNamespace+":"+managerAccount, "system:serviceaccounts"); err != nil {
+		return err
+	}
 	apiServer, err := d.authority.server("kube-apiserver", host.Region, "127.0.0.1", "localhost", "kubernetes", "kubernetes.default.svc")
 	if err != nil {
 		return err
@@ -134,6 +137,13 @@ func (d *Daemon) makeKeys() error {
 
 // writeAccess writes kubeconfigs for inside and outside, and how to reach MAAS from outside.
 func (d *Daemon) writeAccess() error {
+	manager, err := clientcmd.Write(*newKubeconfig("management", apiServerURL, d.authority.pem, d.manager))
+	if err != nil {
+		return fmt.Errorf("writing a kubeconfig: %w", err)
+	}
+	if err := WriteKubeconfig(d.managerKubeconfig(), manager); err != nil {
+		return err
+	}
 	inside, err := clientcmd.Write(*newKubeconfig("management", apiServerURL, d.authority.pem, d.admin))
 	if err != nil {
 		return fmt.Errorf("writing a kubeconfig: %w", err)
@@ -155,8 +165,9 @@ func (d *Daemon) writeAccess() error {
 	return os.WriteFile(d.layout.MaasEnvironment(), []byte(text), 0o600)
 }
 
-// kubeconfig is that of the programs inside.
-func (d *Daemon) kubeconfig() string { return d.layout.Run("management.kubeconfig") }
+// kubeconfig is that of the programs inside, managerKubeconfig that of CAPMAAS.
+func (d *Daemon) kubeconfig() string        { return d.layout.Run("management.kubeconfig") }
+func (d *Daemon) managerKubeconfig() string { return d.layout.Run("capmaas.kubeconfig") }
 
 func (d *Daemon) startRegion(ctx context.Context) (*simulator.Server, error) {
 	booter, err := machines.New(machines.Config{
@@ -250,48 +261,4 @@ func (d *Daemon) startComponents(ctx context.Context) error {
 	}
 	d.reporter.note("CAPMAAS is up")
 	return nil
-}
-
-// install applies the CRDs and webhooks of Cluster API, and the CRDs of CAPMAAS.
-func (d *Daemon) install(ctx context.Context) error {
-	config, err := clientcmd.BuildConfigFromFlags("", d.kubeconfig())
-	if err != nil {
-		return fmt.Errorf("reading a kubeconfig: %w", err)
-	}
-	config.QPS, config.Burst = 200, 200
-	if d.client, err = client.New(config, client.Options{}); err != nil {
-		return fmt.Errorf("connecting to the management cluster: %w", err)
-	}
-	//nolint:gosec // The program is ours.
-	text, err := exec.CommandContext(ctx, d.layout.Bin("kubectl"), "kustomize", d.layout.Root+"/config/crd").Output()
-	if err != nil {
-		return fmt.Errorf("rendering CAPMAAS's CRDs: %w", commandError(err))
-	}
-	all, err := ReadManifests(text)
-	if err != nil {
-		return err
-	}
-	for _, p := range providers() {
-		text, err := os.ReadFile(d.layout.Build + "/components/" + p.components + ".yaml")
-		if err != nil {
-			return fmt.Errorf("reading the components of %s: %w", p.name, err)
-		}
-		objects, err := ReadManifests(text)
-		if err != nil {
-			return fmt.Errorf("components of %s: %w", p.name, err)
-		}
-		if objects, err = forProcesses(objects, p.webhookPort, d.authority.pem); err != nil {
-			return fmt.Errorf("components of %s: %w", p.name, err)
-		}
-		all = append(all, objects...)
-	}
-	return Apply(ctx, d.client, all)
-}
-
-// commandError adds what a program said to how it ended.
-func commandError(err error) error {
-	if exit, ok := errors.AsType[*exec.ExitError](err); ok && len(exit.Stderr) > 0 {
-		return fmt.Errorf("%w: %s", err, exit.Stderr)
-	}
-	return err
 }
