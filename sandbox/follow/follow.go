@@ -109,8 +109,6 @@ func (f *follower) make(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	ctx, cancel := context.WithTimeout(ctx, time.Minute)
-	defer cancel()
 	if err := management.Apply(ctx, f.management, objects); err != nil {
 		return err
 	}

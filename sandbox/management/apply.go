@@ -15,9 +15,14 @@ import (
 // fieldOwner is how the API server knows what the sandbox applied.
 const fieldOwner = client.FieldOwner("capmaas-sandbox")
 
+// applyPatience is how long the API server may take to accept all objects.
+const applyPatience = 2 * time.Minute
+
 // Apply applies the objects to the API server, server-side: namespaces and CRDs first, then the others, some at a time. What the
-// server does not know or cannot do yet is tried again until ctx ends.
+// server does not know or cannot do yet is tried again for two minutes, or until ctx ends; then the error says what kept it.
 func Apply(ctx context.Context, c client.Client, objects []*unstructured.Unstructured) error {
+	ctx, cancel := context.WithTimeout(ctx, applyPatience)
+	defer cancel()
 	var first, then []*unstructured.Unstructured
 	for _, object := range objects {
 		if kind := object.GetKind(); kind == "Namespace" || kind == "CustomResourceDefinition" {
