@@ -26,12 +26,15 @@ func newShell(p *places) *cobra.Command {
 			if err != nil {
 				return err
 			}
+			if err := host.RequireRoot(); err != nil {
+				return err
+			}
 			pid, err := host.InitPid(l)
 			if err != nil {
 				return err
 			}
 			if pid == 0 {
-				return errors.New("no sandbox runs (or you are not root)")
+				return errors.New("no sandbox runs; start one with: make sandbox")
 			}
 			if len(args) == 0 {
 				return listMachines(cmd.Context(), l)
