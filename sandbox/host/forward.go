@@ -15,6 +15,8 @@ const (
 	dialTimeout = 3 * time.Second
 	// helloTimeout is how long a client may take to say where it wants to go.
 	helloTimeout = 10 * time.Second
+	// acceptPause is what passes after a connection that could not be accepted.
+	acceptPause = 100 * time.Millisecond
 )
 
 // Route says where a connection goes: the address to dial, and what was read from the client on the way and has to be sent first.
@@ -48,10 +50,16 @@ func Forward(ctx context.Context, listener net.Listener, route Route, report fun
 	for {
 		client, err := listener.Accept()
 		if err != nil {
-			if ctx.Err() == nil && !errors.Is(err, net.ErrClosed) {
-				report(fmt.Errorf("accepting a connection: %w", err))
+			if ctx.Err() != nil || errors.Is(err, net.ErrClosed) {
+				return
 			}
-			return
+			// It passes: too many files are open, or the client went away.
+			report(fmt.Errorf("accepting a connection: %w", err))
+			select {
+			case <-ctx.Done():
+			case <-time.After(acceptPause):
+			}
+			continue
 		}
 		go func() {
 			defer client.Close()

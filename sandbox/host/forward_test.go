@@ -3,9 +3,11 @@ package host
 import (
 	"context"
 	"crypto/tls"
+	"errors"
 	"net"
 	"net/http"
 	"net/http/httptest"
+	"syscall"
 	"testing"
 )
 
@@ -37,6 +39,42 @@ func TestForwardLeadsByServerNameAndReplaysTheHello(t *testing.T) {
 	defer answer.Body.Close()
 	if got := answer.Header.Get("Asked"); got != "localhost" {
 		t.Errorf("the server was asked as %q, want localhost", got)
+	}
+}
+
+// tired is a listener that fails once.
+type tired struct {
+	net.Listener
+	rested bool
+}
+
+func (l *tired) Accept() (net.Conn, error) {
+	if !l.rested {
+		l.rested = true
+		return nil, syscall.EMFILE
+	}
+	return l.Listener.Accept()
+}
+
+func TestForwardGoesOnAfterAConnectionThatCouldNotBeAccepted(t *testing.T) {
+	t.Parallel()
+	server := httptest.NewServer(http.NotFoundHandler())
+	defer server.Close()
+	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithCancel(context.Background())
+	defer cancel()
+	reported := make(chan error, 1)
+	go Forward(ctx, &tired{Listener: listener}, To(server.Listener.Addr().String()), func(err error) { reported <- err })
+	answer, err := http.Get("http://" + listener.Addr().String())
+	if err != nil {
+		t.Fatalf("asking through the forwarder: %v", err)
+	}
+	answer.Body.Close()
+	if err := <-reported; !errors.Is(err, syscall.EMFILE) {
+		t.Errorf("reported %v", err)
 	}
 }
 
