@@ -9,7 +9,6 @@ import (
 	"log/slog"
 	"os"
 	"path/filepath"
-	"sort"
 	"sync"
 	"syscall"
 
@@ -48,16 +47,18 @@ type Booter struct {
 
 var _ simulator.Booter = (*Booter)(nil)
 
-// machine is one that was booted at least once since its disk was forgotten.
+// machine is one that was booted at least once.
 type machine struct {
-	mu   sync.Mutex
-	dir  string
-	name string
+	mu  sync.Mutex
+	dir string
 	// boot is what it was booted with last.
 	boot simulator.BootMachine
-	// running ends with the machine; nil when it is off.
-	running *running
+	// exit delivers how it ends; nil when it is off. It is another one with each boot.
+	exit <-chan syscall.WaitStatus
 }
+
+// name is that of its container.
+func (m *machine) name() string { return m.boot.Hostname }
 
 // New makes a Booter without machines.
 func New(cfg Config) (*Booter, error) {
@@ -74,37 +75,37 @@ func New(cfg Config) (*Booter, error) {
 
 // Boot starts a machine, on the disk it had, or on a fresh one.
 func (b *Booter) Boot(ctx context.Context, boot simulator.BootMachine) error {
-	m := b.machine(boot.SystemID, boot.Hostname)
+	m := b.machine(boot.SystemID)
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	if m.running != nil {
+	if m.exit != nil {
 		return nil
 	}
-	return b.boot(ctx, m, boot)
+	m.boot = boot
+	return b.boot(ctx, m)
 }
 
 // boot starts a machine that does not run. The caller holds its lock.
-func (b *Booter) boot(ctx context.Context, m *machine, boot simulator.BootMachine) error {
-	if err := b.start(ctx, m, boot); err != nil {
-		return fmt.Errorf("booting %s: %w", boot.Hostname, errors.Join(err, b.stop(context.WithoutCancel(ctx), m)))
+func (b *Booter) boot(ctx context.Context, m *machine) error {
+	if err := b.start(ctx, m); err != nil {
+		return fmt.Errorf("booting %s: %w", m.name(), errors.Join(err, b.stop(context.WithoutCancel(ctx), m)))
 	}
-	m.boot = boot
-	b.cfg.Log.Info("machine boots", "machine", boot.SystemID, "name", boot.Hostname, "address", boot.Interface.Address)
+	b.cfg.Log.Info("machine boots", "machine", m.boot.SystemID, "name", m.name(), "address", m.boot.Interface.Address)
 	return nil
 }
 
-func (b *Booter) start(ctx context.Context, m *machine, boot simulator.BootMachine) error {
+func (b *Booter) start(ctx context.Context, m *machine) error {
 	if err := b.makeDisk(ctx, m.dir); err != nil {
 		return err
 	}
 	root := filepath.Join(m.dir, "root")
-	if err := writeIdentity(root, boot); err != nil {
+	if err := writeIdentity(root, m.boot); err != nil {
 		return err
 	}
-	if err := writeSpec(m.dir, b.spec(m, boot)); err != nil {
+	if err := writeSpec(m.dir, b.spec(m)); err != nil {
 		return err
 	}
-	console, err := openConsole(filepath.Join(b.cfg.Dir, m.name+".console.log"))
+	console, err := openConsole(filepath.Join(b.cfg.Dir, m.name()+".console.log"))
 	if err != nil {
 		return err
 	}
@@ -114,44 +115,52 @@ func (b *Booter) start(ctx context.Context, m *machine, boot simulator.BootMachi
 		return err
 	}
 	exit := b.cfg.Exit(pid)
-	if err := plug(b.cfg.Bridge, cableName(boot.SystemID), pid, boot.Interface); err != nil {
+	if err := plug(b.cfg.Bridge, cableName(m.boot.SystemID), pid, m.boot.Interface); err != nil {
 		console.close()
 		return err
 	}
-	if err := b.runc(ctx, "start", m.name); err != nil {
+	if err := b.runc(ctx, "start", m.name()); err != nil {
 		console.close()
 		return err
 	}
-	// The machine outlives the request to boot it.
-	m.running = watch(exit, console, func(r *running, status syscall.WaitStatus) {
-		b.ended(context.WithoutCancel(ctx), m, r, status)
-	})
+	m.exit = exit
+	go func() {
+		status := <-exit
+		console.close()
+		// The machine outlives the request to boot it.
+		b.ended(context.WithoutCancel(ctx), m, exit, status)
+	}()
 	return nil
 }
 
-// ended is called when a machine ended that nobody halted: it reboots, it switched itself off, or its init system crashed.
-func (b *Booter) ended(ctx context.Context, m *machine, r *running, status syscall.WaitStatus) {
+// How the kernel ends the first process of a machine that asked for it.
+const (
+	endOfReboot   = syscall.SIGHUP
+	endOfPowerOff = syscall.SIGINT
+)
+
+// ended is called when a machine ended. Where nobody halted it, it reboots, switched itself off, or its init system crashed.
+func (b *Booter) ended(ctx context.Context, m *machine, exit <-chan syscall.WaitStatus, status syscall.WaitStatus) {
 	m.mu.Lock()
-	if m.running != r {
-		// Somebody halted it in the meantime.
+	if m.exit != exit {
 		m.mu.Unlock()
 		return
 	}
 	reboots := status.Signaled() && status.Signal() == endOfReboot
 	err := b.stop(ctx, m)
 	if err == nil && reboots {
-		err = b.boot(ctx, m, m.boot)
+		err = b.boot(ctx, m)
 	}
-	off, systemID := m.running == nil, m.boot.SystemID
+	off, systemID, name := m.exit == nil, m.boot.SystemID, m.name()
 	m.mu.Unlock()
 	switch {
 	case err != nil:
-		b.cfg.Log.Error("machine ended by itself", "machine", systemID, "name", m.name, "error", err)
+		b.cfg.Log.Error("machine ended by itself", "machine", systemID, "name", name, "error", err)
 	case reboots:
-		b.cfg.Log.Info("machine rebooted", "machine", systemID, "name", m.name)
+		b.cfg.Log.Info("machine rebooted", "machine", systemID, "name", name)
 	default:
 		itself := status.Signaled() && status.Signal() == endOfPowerOff
-		b.cfg.Log.Info("machine is off", "machine", systemID, "name", m.name, "switchedItselfOff", itself)
+		b.cfg.Log.Info("machine is off", "machine", systemID, "name", name, "switchedItselfOff", itself)
 	}
 	if off {
 		b.cfg.Lost(systemID)
@@ -162,9 +171,6 @@ func (b *Booter) ended(ctx context.Context, m *machine, r *running, status sysca
 func (b *Booter) Halt(ctx context.Context, systemID string, wipe bool) error {
 	b.mu.Lock()
 	m := b.machines[systemID]
-	if m != nil && wipe {
-		delete(b.machines, systemID)
-	}
 	b.mu.Unlock()
 	if m == nil {
 		return nil
@@ -172,48 +178,29 @@ func (b *Booter) Halt(ctx context.Context, systemID string, wipe bool) error {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	if err := b.stop(ctx, m); err != nil {
-		return fmt.Errorf("halting %s: %w", m.name, err)
+		return fmt.Errorf("halting %s: %w", m.name(), err)
 	}
 	if wipe {
 		if err := os.RemoveAll(m.dir); err != nil {
-			return fmt.Errorf("removing the disk of %s: %w", m.name, err)
+			return fmt.Errorf("removing the disk of %s: %w", m.name(), err)
 		}
 	}
-	b.cfg.Log.Info("machine halted", "machine", systemID, "name", m.name, "wiped", wipe)
+	b.cfg.Log.Info("machine halted", "machine", systemID, "name", m.name(), "wiped", wipe)
 	return nil
 }
 
 // stop makes sure that nothing of a machine runs or is mounted. Its disk stays.
 func (b *Booter) stop(ctx context.Context, m *machine) error {
-	if m.running != nil {
-		m.running.halted()
-		m.running = nil
-	}
-	return errors.Join(b.remove(ctx, m.name), unmount(m.dir))
+	m.exit = nil
+	return errors.Join(b.remove(ctx, m.name()), unmount(m.dir))
 }
 
-// Names lists the machines that run, by name.
-func (b *Booter) Names() []string {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	var out []string
-	for _, m := range b.machines {
-		m.mu.Lock()
-		if m.running != nil {
-			out = append(out, m.name)
-		}
-		m.mu.Unlock()
-	}
-	sort.Strings(out)
-	return out
-}
-
-func (b *Booter) machine(systemID, hostname string) *machine {
+func (b *Booter) machine(systemID string) *machine {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	m := b.machines[systemID]
 	if m == nil {
-		m = &machine{dir: filepath.Join(b.cfg.Dir, systemID), name: hostname}
+		m = &machine{dir: filepath.Join(b.cfg.Dir, systemID)}
 		b.machines[systemID] = m
 	}
 	return m

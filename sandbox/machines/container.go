@@ -9,15 +9,13 @@ import (
 	"path/filepath"
 	"strconv"
 	"strings"
-	"sync/atomic"
-	"syscall"
 	"time"
 )
 
 // create makes the machine's container, up to but without starting its init system, and returns the process that will become it.
 func (b *Booter) create(ctx context.Context, m *machine, console *console) (int, error) {
 	pidFile := filepath.Join(m.dir, "pid")
-	if err := b.runc(ctx, "create", "--bundle", m.dir, "--pid-file", pidFile, "--console-socket", console.path(), m.name); err != nil {
+	if err := b.runc(ctx, "create", "--bundle", m.dir, "--pid-file", pidFile, "--console-socket", console.path(), m.name()); err != nil {
 		return 0, err
 	}
 	text, err := os.ReadFile(pidFile)
@@ -62,28 +60,3 @@ func writeSpec(dir string, spec any) error {
 	}
 	return nil
 }
-
-// running is a machine at work.
-type running struct{ wanted atomic.Bool }
-
-// How the kernel ends the first process of a machine that asked for it.
-const (
-	endOfReboot   = syscall.SIGHUP
-	endOfPowerOff = syscall.SIGINT
-)
-
-// watch ends the console when the machine's first process ends, and calls ended unless halted has been called.
-func watch(exit <-chan syscall.WaitStatus, console *console, ended func(*running, syscall.WaitStatus)) *running {
-	r := &running{}
-	go func() {
-		status := <-exit
-		console.close()
-		if !r.wanted.Load() {
-			ended(r, status)
-		}
-	}()
-	return r
-}
-
-// halted says that the machine's end is wanted.
-func (r *running) halted() { r.wanted.Store(true) }

@@ -10,17 +10,15 @@ import (
 
 	"github.com/opencontainers/runtime-spec/specs-go"
 	"golang.org/x/sys/unix"
-
-	"github.com/capmaas/cluster-api-provider-maas/maas/simulator"
 )
 
 // spec describes a machine to the container runtime: a container that may do all that this host lets it do, in namespaces of its
 // own, whose first process is an init system.
-func (b *Booter) spec(m *machine, boot simulator.BootMachine) *specs.Spec {
+func (b *Booter) spec(m *machine) *specs.Spec {
 	devices := []specs.LinuxDevice{device("/dev/kmsg", 1, 11), device("/dev/fuse", 10, 229)}
 	return &specs.Spec{
 		Version:  "1.2.0",
-		Hostname: boot.Hostname,
+		Hostname: m.name(),
 		Root:     &specs.Root{Path: filepath.Join(m.dir, "root")},
 		Process: &specs.Process{
 			Terminal: true, // the console
@@ -39,7 +37,7 @@ func (b *Booter) spec(m *machine, boot simulator.BootMachine) *specs.Spec {
 				{Type: specs.PIDNamespace}, {Type: specs.IPCNamespace}, {Type: specs.UTSNamespace}, {Type: specs.MountNamespace},
 				{Type: specs.CgroupNamespace}, {Type: specs.NetworkNamespace},
 			},
-			CgroupsPath:       filepath.Join(b.cfg.Cgroup, m.name),
+			CgroupsPath:       filepath.Join(b.cfg.Cgroup, m.name()),
 			Devices:           devices,
 			Resources:         &specs.LinuxResources{Devices: []specs.LinuxDeviceCgroup{{Allow: true, Access: "rwm"}}},
 			RootfsPropagation: "rshared",
