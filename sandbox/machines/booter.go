@@ -105,11 +105,11 @@ func (b *Booter) start(ctx context.Context, m *machine) error {
 	if err := writeSpec(m.dir, b.spec(m)); err != nil {
 		return err
 	}
-	console, err := openConsole(filepath.Join(b.cfg.Dir, m.name()+".console.log"))
+	console, err := openConsole(filepath.Join(b.cfg.Dir, m.name()+".console.log"), filepath.Join(m.dir, consoleSocket))
 	if err != nil {
 		return err
 	}
-	pid, err := b.create(ctx, m, console)
+	pid, err := b.create(ctx, m)
 	if err != nil {
 		console.close()
 		return err

@@ -6,47 +6,41 @@ import (
 	"fmt"
 	"net"
 	"os"
-	"path/filepath"
 	"sync"
 	"time"
 
 	"golang.org/x/sys/unix"
+
+	"github.com/capmaas/cluster-api-provider-maas/sandbox/host"
 )
 
 // console writes what a machine says on its console to a log. The container runtime hands over the terminal through a socket.
 type console struct {
 	log    *os.File
 	socket *net.UnixListener
-	dir    string
+	path   string // of the socket
 	// ended is closed when the machine has ended, or was never started.
 	ended chan struct{}
 	once  sync.Once
 }
 
-// openConsole waits for a terminal, and copies it to the log at path, until close.
-func openConsole(path string) (*console, error) {
+// consoleSocket is its name in a machine's folder.
+const consoleSocket = "console.sock"
+
+// openConsole waits for a terminal at the socket, and copies it to the log at path, until close.
+func openConsole(path, socket string) (*console, error) {
 	log, err := os.OpenFile(path, os.O_CREATE|os.O_WRONLY|os.O_APPEND, 0o644)
 	if err != nil {
 		return nil, fmt.Errorf("opening the console log: %w", err)
 	}
-	// The path of a socket must be short, and that of the sandbox need not be.
-	dir, err := os.MkdirTemp("/tmp", "capmaas-console-")
+	listener, err := host.ListenUnix(socket)
 	if err != nil {
-		log.Close()
-		return nil, fmt.Errorf("making the console socket: %w", err)
+		return nil, errors.Join(fmt.Errorf("opening the console: %w", err), log.Close())
 	}
-	c := &console{log: log, dir: dir, ended: make(chan struct{})}
-	c.socket, err = net.ListenUnix("unix", &net.UnixAddr{Name: c.path(), Net: "unix"})
-	if err != nil {
-		log.Close()
-		os.RemoveAll(dir)
-		return nil, fmt.Errorf("making the console socket: %w", err)
-	}
+	c := &console{log: log, socket: listener, path: socket, ended: make(chan struct{})}
 	go c.copy()
 	return c, nil
 }
-
-func (c *console) path() string { return filepath.Join(c.dir, "socket") }
 
 // close says that the machine has ended, or will not be started.
 func (c *console) close() {
@@ -60,7 +54,7 @@ func (c *console) copy() {
 	defer c.log.Close()
 	terminal, err := c.receive()
 	c.socket.Close()
-	os.RemoveAll(c.dir)
+	os.Remove(c.path)
 	if err != nil {
 		return
 	}

@@ -13,9 +13,10 @@ import (
 )
 
 // create makes the machine's container, up to but without starting its init system, and returns the process that will become it.
-func (b *Booter) create(ctx context.Context, m *machine, console *console) (int, error) {
+func (b *Booter) create(ctx context.Context, m *machine) (int, error) {
 	pidFile := filepath.Join(m.dir, "pid")
-	if err := b.runc(ctx, "create", "--bundle", m.dir, "--pid-file", pidFile, "--console-socket", console.path(), m.name()); err != nil {
+	// The runtime goes into the bundle before it connects, and the path of a socket must be short.
+	if err := b.runc(ctx, "create", "--bundle", m.dir, "--pid-file", pidFile, "--console-socket", consoleSocket, m.name()); err != nil {
 		return 0, err
 	}
 	text, err := os.ReadFile(pidFile)

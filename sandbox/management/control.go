@@ -8,7 +8,6 @@ import (
 	"net"
 	"net/http"
 	"os"
-	"path/filepath"
 	"sync"
 	"time"
 
@@ -45,18 +44,24 @@ func (d *Daemon) serveControl(ctx context.Context) (stop func(), err error) {
 	mux.HandleFunc("GET /snapshot", func(w http.ResponseWriter, _ *http.Request) { answer(w, d.region.Snapshot()) })
 	mux.HandleFunc("GET /requests", func(w http.ResponseWriter, _ *http.Request) { answer(w, d.region.Requests()) })
 	mux.HandleFunc("POST /machines/{id}/{action}", func(w http.ResponseWriter, r *http.Request) {
-		done(w, d.operate(r.PathValue("id"), r.PathValue("action")))
+		done(w, d.operate(r.Context(), r.PathValue("id"), r.PathValue("action")))
 	})
 	mux.HandleFunc("POST /components/{name}/kill", func(w http.ResponseWriter, r *http.Request) {
 		done(w, d.kill(r.PathValue("name"), r.URL.Query().Get("on")))
 	})
-	listener, err := listenUnix(ctx, d.layout.ControlSocket())
+	path := d.layout.ControlSocket()
+	listener, err := host.ListenUnix(path)
 	if err != nil {
 		return nil, err
 	}
-	server := &http.Server{Handler: mux, ReadHeaderTimeout: 10 * time.Second}
+	server := &http.Server{
+		Handler: mux, ReadHeaderTimeout: 10 * time.Second, BaseContext: func(net.Listener) context.Context { return ctx },
+	}
 	go func() { _ = server.Serve(listener) }()
-	return func() { server.Close() }, nil
+	return func() {
+		server.Close()
+		os.Remove(path)
+	}, nil
 }
 
 // kill ends a component with SIGKILL: now, or when the region has received the next operation of the given name.
@@ -84,7 +89,7 @@ func (d *Daemon) kill(component, operation string) error {
 }
 
 // operate does to a machine what people and hardware do behind the API's back.
-func (d *Daemon) operate(machine, action string) error {
+func (d *Daemon) operate(ctx context.Context, machine, action string) error {
 	id := machine
 	for _, m := range d.region.Snapshot().Machines {
 		if m.Hostname == machine {
@@ -103,8 +108,8 @@ func (d *Daemon) operate(machine, action string) error {
 	case "fail-deployment":
 		return d.region.FailDeployment(id, "told to fail")
 	case "lose-power":
-		// MAAS sees it, as it does when it asks the machine's power controller next.
-		return errors.Join(d.booter.Halt(context.Background(), id, false), d.region.SetPower(id, "off"))
+		// MAAS sees it, as it does when it asks the machine's power controller next. Who asked need not wait for it.
+		return errors.Join(d.booter.Halt(context.WithoutCancel(ctx), id, false), d.region.SetPower(id, "off"))
 	default:
 		return fmt.Errorf("no action %q: release, delete, lock, unlock, fail-deployment or lose-power", action)
 	}
@@ -123,43 +128,12 @@ func done(w http.ResponseWriter, err error) {
 	w.WriteHeader(http.StatusNoContent)
 }
 
-// listenUnix listens on a socket whose path may be longer than the 107 characters that a socket's address holds.
-func listenUnix(ctx context.Context, path string) (net.Listener, error) {
-	if err := os.Remove(path); err != nil && !errors.Is(err, os.ErrNotExist) {
-		return nil, fmt.Errorf("making the control socket: %w", err)
-	}
-	dir, err := os.Open(filepath.Dir(path))
-	if err != nil {
-		return nil, fmt.Errorf("making the control socket: %w", err)
-	}
-	defer dir.Close()
-	listener, err := (&net.ListenConfig{}).Listen(ctx, "unix", throughDir(dir, path))
-	if err != nil {
-		return nil, fmt.Errorf("making the control socket: %w", err)
-	}
-	if err := os.Chmod(path, 0o600); err != nil {
-		return nil, fmt.Errorf("making the control socket: %w", err)
-	}
-	return listener, nil
-}
-
-func throughDir(dir *os.File, path string) string {
-	return fmt.Sprintf("/proc/self/fd/%d/%s", dir.Fd(), filepath.Base(path))
-}
-
 // Control asks a running sandbox.
 type Control struct{ http *http.Client }
 
 // NewControl asks the sandbox of this layout. It need not run yet.
 func NewControl(l host.Layout) *Control {
-	dial := func(ctx context.Context, _, _ string) (net.Conn, error) {
-		dir, err := os.Open(l.State)
-		if err != nil {
-			return nil, err
-		}
-		defer dir.Close()
-		return (&net.Dialer{}).DialContext(ctx, "unix", throughDir(dir, l.ControlSocket()))
-	}
+	dial := func(ctx context.Context, _, _ string) (net.Conn, error) { return host.DialUnix(ctx, l.ControlSocket()) }
 	return &Control{http: &http.Client{Timeout: 20 * time.Second, Transport: &http.Transport{DialContext: dial}}}
 }
 
@@ -173,12 +147,6 @@ func (c *Control) Status(ctx context.Context) (Status, error) {
 func (c *Control) Snapshot(ctx context.Context) (simulator.Snapshot, error) {
 	var out simulator.Snapshot
 	return out, c.get(ctx, "/snapshot", &out)
-}
-
-// Requests asks what the region was asked, oldest first.
-func (c *Control) Requests(ctx context.Context) ([]simulator.Request, error) {
-	var out []simulator.Request
-	return out, c.get(ctx, "/requests", &out)
 }
 
 func (c *Control) get(ctx context.Context, path string, into any) error {
