@@ -15,11 +15,11 @@ import (
 // Layout names the places of one sandbox. All paths are absolute.
 type Layout struct {
 	// Root is the checkout of this project.
-	Root string `json:"root"`
+	Root string
 	// State is the folder of the running sandbox (.sandbox).
-	State string `json:"state"`
+	State string
 	// Build is the folder of what was built (_build).
-	Build string `json:"build"`
+	Build string
 }
 
 // NewLayout makes the paths absolute. Empty folders are .sandbox and _build in root.
@@ -84,9 +84,6 @@ func (l Layout) Console(machine string) string {
 	return filepath.Join(l.Machines(), machine+".console.log")
 }
 
-// Pids is the folder with the process IDs of components, as the host counts them.
-func (l Layout) Pids() string { return filepath.Join(l.State, "pids") }
-
 // ControlSocket is where a running sandbox answers.
 func (l Layout) ControlSocket() string { return filepath.Join(l.State, "control.sock") }
 
@@ -125,7 +122,7 @@ func (l Layout) CgroupPath() string { return filepath.Join("/", cgroupParent, l.
 
 // Make makes the folders of a sandbox that starts.
 func (l Layout) Make() error {
-	for _, dir := range []string{l.State, l.Run(), l.Logs(), l.Machines(), l.Pids()} {
+	for _, dir := range []string{l.State, l.Run(), l.Logs(), l.Machines()} {
 		if err := os.MkdirAll(dir, 0o755); err != nil {
 			return fmt.Errorf("making the sandbox's folder: %w", err)
 		}

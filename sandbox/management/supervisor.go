@@ -6,10 +6,7 @@ import (
 	"fmt"
 	"os"
 	"os/exec"
-	"path/filepath"
-	"strconv"
 	"sync"
-	"syscall"
 	"time"
 
 	"github.com/capmaas/cluster-api-provider-maas/sandbox/host"
@@ -68,14 +65,14 @@ type supervisor struct {
 	mu     sync.Mutex
 	order  []string
 	states map[string]*ComponentStatus
-	// inner are process IDs as the sandbox counts.
-	inner map[string]int
+	// processes are the last of each component.
+	processes map[string]*os.Process
 }
 
 func newSupervisor(layout host.Layout, table *host.ProcessTable) *supervisor {
 	return &supervisor{
 		layout: layout, table: table, failed: make(chan error, 1),
-		states: map[string]*ComponentStatus{}, inner: map[string]int{},
+		states: map[string]*ComponentStatus{}, processes: map[string]*os.Process{},
 	}
 }
 
@@ -118,13 +115,9 @@ func (s *supervisor) launch(c component, log *os.File) (*exec.Cmd, error) {
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.inner[c.name] = cmd.Process.Pid
+	s.processes[c.name] = cmd.Process
 	s.states[c.name].Pid = pid
-	path := filepath.Join(s.layout.Pids(), c.name)
-	if err := os.WriteFile(path+".new", []byte(strconv.Itoa(pid)+"\n"), 0o644); err != nil {
-		return nil, fmt.Errorf("writing the process ID of %s: %w", c.name, err)
-	}
-	return cmd, os.Rename(path+".new", path)
+	return cmd, nil
 }
 
 // watch waits for the component's end, again and again if it restarts.
@@ -237,7 +230,7 @@ func (s *supervisor) kill(name string) error {
 	if !ok || status.Pid == 0 {
 		return fmt.Errorf("no component %q runs", name)
 	}
-	return syscall.Kill(s.inner[name], syscall.SIGKILL)
+	return s.processes[name].Kill()
 }
 
 // fail keeps the first failure: what follows is its consequence.
