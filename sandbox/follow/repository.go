@@ -2,13 +2,11 @@ package follow
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"strconv"
-	"strings"
 
 	"github.com/capmaas/cluster-api-provider-maas/sandbox/host"
 	"github.com/capmaas/cluster-api-provider-maas/sandbox/management"
@@ -24,10 +22,9 @@ func makeRepository(ctx context.Context, l host.Layout) (string, error) {
 	if err := os.MkdirAll(dir, 0o755); err != nil {
 		return "", fmt.Errorf("making a clusterctl repository: %w", err)
 	}
-	//nolint:gosec // The program is ours.
-	components, err := exec.CommandContext(ctx, l.Bin("kubectl"), "kustomize", filepath.Join(l.Root, "config", "default")).Output()
+	components, err := management.RenderProvider(ctx, l)
 	if err != nil {
-		return "", fmt.Errorf("rendering CAPMAAS's components: %w", said(err))
+		return "", err
 	}
 	files := map[string][]byte{"infrastructure-components.yaml": components}
 	for name, from := range map[string]string{"metadata.yaml": "metadata.yaml", "cluster-template.yaml": "templates/cluster-template.yaml"} {
@@ -69,17 +66,9 @@ func generate(ctx context.Context, o Options, config string) ([]byte, error) {
 		"--control-plane-machine-count", strconv.Itoa(o.ControlPlanes), "--worker-machine-count", strconv.Itoa(o.Workers))
 	// Nothing of the user's own configuration or variables counts, and no newer version is looked for on the network.
 	cmd.Env = append(host.Environment(), "HOME="+l.Run(), "XDG_CONFIG_HOME="+l.Run("config"), "CLUSTERCTL_DISABLE_VERSIONCHECK=true")
-	text, err := cmd.Output()
+	text, err := host.Output(cmd)
 	if err != nil {
-		return nil, fmt.Errorf("clusterctl generate: %w", said(err))
+		return nil, fmt.Errorf("clusterctl generate: %w", err)
 	}
 	return text, nil
-}
-
-// said adds to the error of a program what it wrote.
-func said(err error) error {
-	if exit, ok := errors.AsType[*exec.ExitError](err); ok && len(exit.Stderr) > 0 {
-		return fmt.Errorf("%w: %s", err, strings.TrimSpace(string(exit.Stderr)))
-	}
-	return err
 }

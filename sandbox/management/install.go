@@ -2,15 +2,17 @@ package management
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"os"
 	"os/exec"
+	"path/filepath"
 	"slices"
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/client-go/tools/clientcmd"
 	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/capmaas/cluster-api-provider-maas/sandbox/host"
 )
 
 // The service account that CAPMAAS's manifests make for its manager.
@@ -26,7 +28,8 @@ func (d *Daemon) install(ctx context.Context) error {
 		return fmt.Errorf("reading a kubeconfig: %w", err)
 	}
 	config.QPS, config.Burst = 200, 200
-	if d.client, err = client.New(config, client.Options{}); err != nil {
+	c, err := client.New(config, client.Options{})
+	if err != nil {
 		return fmt.Errorf("connecting to the management cluster: %w", err)
 	}
 	all, err := d.manifestsOfCAPMAAS(ctx)
@@ -34,7 +37,7 @@ func (d *Daemon) install(ctx context.Context) error {
 		return err
 	}
 	for _, p := range providers() {
-		text, err := os.ReadFile(d.layout.Build + "/components/" + p.components + ".yaml")
+		text, err := os.ReadFile(filepath.Join(d.layout.Build, "components", p.components+".yaml"))
 		if err != nil {
 			return fmt.Errorf("reading the components of %s: %w", p.name, err)
 		}
@@ -47,16 +50,25 @@ func (d *Daemon) install(ctx context.Context) error {
 		}
 		all = append(all, objects...)
 	}
-	return Apply(ctx, d.client, all)
+	return Apply(ctx, c, all)
 }
 
-// manifestsOfCAPMAAS renders what an installation applies. Its manager runs as a process with the rights of its service account,
-// so that a right that is missing shows here; its Deployment and the Secret with the key have no use.
-func (d *Daemon) manifestsOfCAPMAAS(ctx context.Context) ([]*unstructured.Unstructured, error) {
+// RenderProvider renders CAPMAAS's manifests, as an installation applies them.
+func RenderProvider(ctx context.Context, l host.Layout) ([]byte, error) {
 	//nolint:gosec // The program is ours.
-	text, err := exec.CommandContext(ctx, d.layout.Bin("kubectl"), "kustomize", d.layout.Root+"/config/default").Output()
+	text, err := host.Output(exec.CommandContext(ctx, l.Bin("kubectl"), "kustomize", filepath.Join(l.Root, "config", "default")))
 	if err != nil {
-		return nil, fmt.Errorf("rendering CAPMAAS's manifests: %w", commandError(err))
+		return nil, fmt.Errorf("rendering CAPMAAS's manifests: %w", err)
+	}
+	return text, nil
+}
+
+// manifestsOfCAPMAAS are what of an installation counts here. The manager runs as a process with the rights of its service account,
+// so that a right that is missing shows; its Deployment and the Secret with the key have no use.
+func (d *Daemon) manifestsOfCAPMAAS(ctx context.Context) ([]*unstructured.Unstructured, error) {
+	text, err := RenderProvider(ctx, d.layout)
+	if err != nil {
+		return nil, err
 	}
 	objects, err := ReadManifests(text)
 	if err != nil {
@@ -65,12 +77,4 @@ func (d *Daemon) manifestsOfCAPMAAS(ctx context.Context) ([]*unstructured.Unstru
 	return slices.DeleteFunc(objects, func(object *unstructured.Unstructured) bool {
 		return object.GetKind() == "Deployment" || object.GetKind() == "Secret"
 	}), nil
-}
-
-// commandError adds what a program said to how it ended.
-func commandError(err error) error {
-	if exit, ok := errors.AsType[*exec.ExitError](err); ok && len(exit.Stderr) > 0 {
-		return fmt.Errorf("%w: %s", err, exit.Stderr)
-	}
-	return err
 }
