@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"io"
 	"net/http"
-	"os"
 	"time"
 
 	"github.com/capmaas/cluster-api-provider-maas/sandbox/host"
@@ -141,10 +140,4 @@ func answersOK(c *http.Client, url string) func(context.Context) error {
 		}
 		return nil
 	}
-}
-
-// built says whether a program is there.
-func (d *Daemon) built(name string) bool {
-	_, err := os.Stat(d.layout.Bin(name))
-	return err == nil
 }

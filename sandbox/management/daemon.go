@@ -9,9 +9,6 @@ import (
 	"os"
 	"sync"
 
-	"k8s.io/client-go/tools/clientcmd"
-	"sigs.k8s.io/controller-runtime/pkg/client"
-
 	"github.com/capmaas/cluster-api-provider-maas/maas/simulator"
 	"github.com/capmaas/cluster-api-provider-maas/sandbox/host"
 	"github.com/capmaas/cluster-api-provider-maas/sandbox/machines"
@@ -29,7 +26,6 @@ type Daemon struct {
 	// admin may do all; manager only what CAPMAAS's own manifests grant its service account.
 	admin, manager pair
 	apiKey         string
-	client         client.Client
 
 	supervisor *supervisor
 	booter     *machines.Booter
@@ -58,16 +54,17 @@ func (d *Daemon) run(ctx context.Context) error {
 	if err := d.prepare(); err != nil {
 		return err
 	}
-	stopControl, err := d.serveControl(ctx)
-	if err != nil {
-		return err
-	}
-	defer stopControl()
 	server, err := d.startRegion(ctx)
 	if err != nil {
 		return err
 	}
 	defer server.Close()
+	// After the region, of which it is asked.
+	stopControl, err := d.serveControl(ctx)
+	if err != nil {
+		return err
+	}
+	defer stopControl()
 	d.forward(ctx)
 	started := make(chan error, 1)
 	go func() { started <- d.startComponents(ctx) }()
@@ -137,16 +134,16 @@ func (d *Daemon) makeKeys() error {
 
 // writeAccess writes kubeconfigs for inside and outside, and how to reach MAAS from outside.
 func (d *Daemon) writeAccess() error {
-	manager, err := clientcmd.Write(*newKubeconfig("management", apiServerURL, d.authority.pem, d.manager))
+	manager, err := newKubeconfig(d.authority.pem, d.manager)
 	if err != nil {
-		return fmt.Errorf("writing a kubeconfig: %w", err)
+		return err
 	}
 	if err := WriteKubeconfig(d.managerKubeconfig(), manager); err != nil {
 		return err
 	}
-	inside, err := clientcmd.Write(*newKubeconfig("management", apiServerURL, d.authority.pem, d.admin))
+	inside, err := newKubeconfig(d.authority.pem, d.admin)
 	if err != nil {
-		return fmt.Errorf("writing a kubeconfig: %w", err)
+		return err
 	}
 	if err := WriteKubeconfig(d.kubeconfig(), inside); err != nil {
 		return err
@@ -253,9 +250,6 @@ func (d *Daemon) startComponents(ctx context.Context) error {
 		return err
 	}
 	d.reporter.note("the managers of Cluster API are up")
-	if !d.built("manager") {
-		return fmt.Errorf("CAPMAAS's manager was not built: %s is missing", d.layout.Bin("manager"))
-	}
 	if err := s.start(ctx, d.capmaas()); err != nil {
 		return err
 	}

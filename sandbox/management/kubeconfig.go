@@ -11,14 +11,19 @@ import (
 	clientcmdapi "k8s.io/client-go/tools/clientcmd/api"
 )
 
-// newKubeconfig is a kubeconfig for one cluster and one user with a client certificate.
-func newKubeconfig(cluster, server string, authority []byte, user pair) *clientcmdapi.Config {
+// newKubeconfig is the kubeconfig of a user with a client certificate, for the management cluster.
+func newKubeconfig(authority []byte, user pair) ([]byte, error) {
+	const name = "management" // of everything in it
 	config := clientcmdapi.NewConfig()
-	config.Clusters[cluster] = &clientcmdapi.Cluster{Server: server, CertificateAuthorityData: authority}
-	config.AuthInfos["admin"] = &clientcmdapi.AuthInfo{ClientCertificateData: user.certificate, ClientKeyData: user.key}
-	config.Contexts[cluster] = &clientcmdapi.Context{Cluster: cluster, AuthInfo: "admin", Namespace: "default"}
-	config.CurrentContext = cluster
-	return config
+	config.Clusters[name] = &clientcmdapi.Cluster{Server: apiServerURL, CertificateAuthorityData: authority}
+	config.AuthInfos[name] = &clientcmdapi.AuthInfo{ClientCertificateData: user.certificate, ClientKeyData: user.key}
+	config.Contexts[name] = &clientcmdapi.Context{Cluster: name, AuthInfo: name, Namespace: "default"}
+	config.CurrentContext = name
+	text, err := clientcmd.Write(*config)
+	if err != nil {
+		return nil, fmt.Errorf("writing a kubeconfig: %w", err)
+	}
+	return text, nil
 }
 
 // ThroughPort rewrites a kubeconfig so that it works from the host: it connects to a port of the loopback, and still asks for, and

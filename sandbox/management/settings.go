@@ -12,7 +12,8 @@ import (
 
 // Settings are what a sandbox is started with.
 type Settings struct {
-	Layout host.Layout `json:"layout"`
+	// Layout is known to whoever finds them.
+	Layout host.Layout `json:"-"`
 	// Machines is how many the region has.
 	Machines int `json:"machines"`
 	// Ports of the host's loopback that lead inside.
@@ -39,7 +40,7 @@ func LoadSettings(l host.Layout) (Settings, error) {
 	if err != nil {
 		return Settings{}, fmt.Errorf("reading the settings: %w", err)
 	}
-	var s Settings
+	s := Settings{Layout: l}
 	if err := json.Unmarshal(text, &s); err != nil {
 		return Settings{}, fmt.Errorf("reading the settings: %w", err)
 	}
