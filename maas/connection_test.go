@@ -207,8 +207,18 @@ func TestTLSIsVerifiedAgainstTheCAFile(t *testing.T) {
 	if _, err := c.Zones(context.Background()); err != nil {
 		t.Errorf("with the CA file: %v", err)
 	}
-	c = clientOf(t, strings.Replace(secure.URL, "127.0.0.1", "localhost", 1), func(c *Config) { c.CAFile = good })
-	if _, err := c.Zones(context.Background()); !errors.Is(err, ErrUnavailable) || !strings.Contains(err.Error(), "not for the host name localhost") {
+	// httptest's certificate is for 127.0.0.1, and not for any other address of the loopback.
+	elsewhere := httptest.NewUnstartedServer(text(200, "application/json", "[]"))
+	elsewhere.Listener.Close()
+	var err error
+	if elsewhere.Listener, err = net.Listen("tcp", "127.0.0.2:0"); err != nil {
+		t.Fatal(err)
+	}
+	discard(elsewhere.Config)
+	elsewhere.StartTLS()
+	t.Cleanup(elsewhere.Close)
+	c = clientOf(t, elsewhere.URL, func(c *Config) { c.CAFile = good })
+	if _, err := c.Zones(context.Background()); !errors.Is(err, ErrUnavailable) || !strings.Contains(err.Error(), "not for the host name 127.0.0.2") {
 		t.Errorf("another host name: %v", err)
 	}
 	for name, path := range map[string]string{"missing": filepath.Join(folder, "none"), "no PEM": write("x", []byte("x"))} {
