@@ -42,8 +42,8 @@ type Options struct {
 	// Begin is what elapsed times count from.
 	Begin time.Time
 	Out   io.Writer
-	// Columns of the terminal; 0 when there is none.
-	Columns int
+	// Columns and Height of the terminal; 0 when there is none.
+	Columns, Height int
 }
 
 // follower is one run.
@@ -68,7 +68,7 @@ func Run(ctx context.Context, o Options) error {
 		return err
 	}
 	f := &follower{
-		Options: o, view: newView(o.Out, o.Columns), control: management.NewControl(o.Layout), management: c,
+		Options: o, view: newView(o.Out, o.Columns, o.Height), control: management.NewControl(o.Layout), management: c,
 		workload: &workload{layout: o.Layout, port: o.Ports.Workload, scheme: scheme, management: c},
 	}
 	if err := f.make(ctx); err != nil {

@@ -16,24 +16,25 @@ type view interface {
 	say(elapsed time.Duration, text string)
 }
 
-func newView(out io.Writer, columns int) view {
+// newView shows states on a terminal of that size, or line by line where there is none.
+func newView(out io.Writer, columns, height int) view {
 	if columns > 0 {
-		return &screen{out: out, columns: columns}
+		return &screen{out: out, columns: columns, height: height}
 	}
 	return &lines{out: out, rows: map[string]row{}, said: map[string]bool{}}
 }
 
 // screen redraws a table in place.
 type screen struct {
-	out     io.Writer
-	columns int
-	drawn   int
+	out             io.Writer
+	columns, height int
+	drawn           int
 }
 
 func (v *screen) show(s *state, elapsed time.Duration) {
 	var text strings.Builder
 	v.erase(&text)
-	drawing := draw(s, elapsed, v.columns)
+	drawing := fit(draw(s, elapsed, v.columns), v.height)
 	for _, line := range drawing {
 		text.WriteString(line + "\n")
 	}
@@ -62,9 +63,42 @@ func draw(s *state, elapsed time.Duration, columns int) []string {
 		out = append(out, "  + "+milestone)
 	}
 	out = append(out, "")
-	out = append(out, table(s.rows())...)
+	out = append(out, tableFor(s.rows(), columns)...)
 	for i, line := range out {
 		out[i] = shorten(line, columns)
+	}
+	return out
+}
+
+// fit leaves out the last lines of a drawing that is higher than the terminal: what has scrolled away cannot be redrawn.
+func fit(drawing []string, height int) []string {
+	room := height - 1 // The cursor stands below.
+	if height <= 1 || len(drawing) <= room {
+		return drawing
+	}
+	kept := drawing[:room-1]
+	return append(kept[:len(kept):len(kept)], fmt.Sprintf("… and %d lines more: make sandbox-status", len(drawing)-len(kept)))
+}
+
+// tableFor is the table as a terminal of that width shows it best. Where there is no room for what a Machine waits for, that stands
+// on a line of its own, and the Node's name, which is that of the host, is left out.
+func tableFor(rows []row, columns int) []string {
+	const readable = 40
+	lines := table(rows)
+	if head, _, _ := strings.Cut(lines[0], "WAITING FOR"); len(head)+readable <= columns {
+		return lines
+	}
+	cells := [][]string{{"MACHINE", "MAAS HOST", "STATE", "POWER", "ADDRESS", "READY"}}
+	for _, r := range rows {
+		cells = append(cells, []string{r.machine, r.host, r.state, r.power, r.address, orDash(r.ready)})
+	}
+	lines = layOut(cells)
+	out := lines[:1:1]
+	for i, r := range rows {
+		out = append(out, lines[i+1])
+		if r.waiting != "" {
+			out = append(out, "  "+r.waiting)
+		}
 	}
 	return out
 }

@@ -108,7 +108,7 @@ func TestMissingNamesAllThatIsNotReached(t *testing.T) {
 func TestScreenRedrawsInPlaceAndNeverWraps(t *testing.T) {
 	t.Parallel()
 	var out bytes.Buffer
-	v := newView(&out, 60)
+	v := newView(&out, 60, 24)
 	v.show(halfWay(), time.Second)
 	lines := strings.Count(out.String(), "\n")
 	for line := range strings.Lines(out.String()) {
@@ -123,10 +123,53 @@ func TestScreenRedrawsInPlaceAndNeverWraps(t *testing.T) {
 	}
 }
 
+func TestNarrowTableSaysBelowEachMachineWhatItWaitsFor(t *testing.T) {
+	t.Parallel()
+	want := []string{
+		"MACHINE   MAAS HOST    STATE      POWER  ADDRESS     READY",
+		"cp        calm-dingo   Deployed   on     10.20.0.10  True",
+		"a-worker  brave-crane  Deploying  on     10.20.0.11  -",
+		"  MAAS is installing the image",
+	}
+	if got := strings.Join(tableFor(halfWay().rows(), 80), "\n"); got != strings.Join(want, "\n") {
+		t.Errorf("table:\n%s\nwant:\n%s", got, strings.Join(want, "\n"))
+	}
+	if got := tableFor(halfWay().rows(), 160); len(got) != 3 {
+		t.Errorf("a wide terminal has room for all, and the table is:\n%s", strings.Join(got, "\n"))
+	}
+}
+
+func TestScreenDrawsNoMoreThanTheTerminalIsHigh(t *testing.T) {
+	t.Parallel()
+	var out bytes.Buffer
+	newView(&out, 80, 8).show(halfWay(), time.Second)
+	if lines := strings.Count(out.String(), "\n"); lines != 7 {
+		t.Errorf("%d lines on a terminal with 8, of which the cursor has one:\n%s", lines, out.String())
+	}
+	if want := "… and 3 lines more: make sandbox-status\n"; !strings.HasSuffix(out.String(), want) {
+		t.Errorf("output:\n%s\ndoes not end with %q", out.String(), want)
+	}
+}
+
+func TestMessagesDoNotRepeatTheNameAndTheStateBesideThem(t *testing.T) {
+	t.Parallel()
+	host := simulator.MachineSnapshot{SystemID: "abc123", Hostname: "calm-dingo", StatusName: "Deploying"}
+	for message, want := range map[string]string{
+		"machine calm-dingo (abc123) in MAAS 10.20.0.2:5240 is Deploying: MAAS is installing the image": "MAAS is installing the image",
+		"machine calm-dingo (abc123) in MAAS 10.20.0.2:5240 is Broken: an operator marked it broken":    "machine calm-dingo (abc123) in MAAS 10.20.0.2:5240 is Broken: an operator marked it broken",
+		"machine calm-dingo (abc123) in MAAS 10.20.0.2:5240":                                            "machine calm-dingo (abc123) in MAAS 10.20.0.2:5240",
+		"waiting for the bootstrap data":                                                                "waiting for the bootstrap data",
+	} {
+		if got := withoutName(message, host); got != want {
+			t.Errorf("withoutName(%q) = %q, want %q", message, got, want)
+		}
+	}
+}
+
 func TestLinesAppearOnlyWhenSomethingChanged(t *testing.T) {
 	t.Parallel()
 	var out bytes.Buffer
-	v := newView(&out, 0)
+	v := newView(&out, 0, 0)
 	v.show(halfWay(), 65*time.Second)
 	for _, want := range []string{
 		"[ 1m05s] the control plane is to be reached at t-cluster-x.maas.sandbox\n",

@@ -9,6 +9,8 @@ import (
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	clusterv1 "sigs.k8s.io/cluster-api/api/core/v1beta2"
+
+	"github.com/capmaas/cluster-api-provider-maas/maas/simulator"
 )
 
 // row tells of one Machine.
@@ -48,7 +50,7 @@ func (s *state) row(m clusterv1.Machine) row {
 			r.host, r.state, r.power = host.Hostname, host.StatusName, host.PowerState
 			r.address = strings.Join(host.Addresses, ",")
 		}
-		r.waiting = unhappy(maas.Status.Conditions, "Ready")
+		r.waiting = withoutName(unhappy(maas.Status.Conditions, "Ready"), s.hosts[maas.Spec.SystemID])
 	}
 	r.node = m.Status.NodeRef.Name
 	if node, ok := s.workload.nodes[r.node]; ok {
@@ -81,6 +83,16 @@ func unhappy(conditions []metav1.Condition, kind string) string {
 		return c.Reason
 	}
 	return oneLine(c.Message)
+}
+
+// withoutName drops from a message the machine's name and state, which stand beside it.
+func withoutName(message string, host simulator.MachineSnapshot) string {
+	rest, named := strings.CutPrefix(message, fmt.Sprintf("machine %s (%s) in MAAS ", host.Hostname, host.SystemID))
+	name, means, found := strings.Cut(rest, ": ")
+	if !named || !found || !strings.HasSuffix(name, " is "+host.StatusName) {
+		return message
+	}
+	return means
 }
 
 // oneLine puts a message that lists several conditions into one line, and says once what several of them say.

@@ -231,16 +231,16 @@ func (s *starter) follow(ctx context.Context, ended <-chan error) error {
 		case <-ctx.Done():
 		}
 	}()
-	columns := 0
+	columns, height := 0, 0
 	if term.IsTerminal(int(os.Stdout.Fd())) {
-		columns = 80
-		if width, _, err := term.GetSize(int(os.Stdout.Fd())); err == nil {
-			columns = width
+		columns, height = 80, 24
+		if wide, high, err := term.GetSize(int(os.Stdout.Fd())); err == nil {
+			columns, height = wide, high
 		}
 	}
 	err = follow.Run(ctx, follow.Options{
 		Layout: s.layout, Ports: settings.Ports, ControlPlanes: s.options.controlPlanes, Workers: s.options.workers,
-		Timeout: s.options.timeout, Begin: s.begin, Out: os.Stdout, Columns: columns,
+		Timeout: s.options.timeout, Begin: s.begin, Out: os.Stdout, Columns: columns, Height: height,
 	})
 	if err != nil && ctx.Err() != nil {
 		return context.Cause(ctx)
