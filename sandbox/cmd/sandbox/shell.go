@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"os/exec"
+	"slices"
 	"strconv"
 	"strings"
 	"syscall"
@@ -13,6 +14,7 @@ import (
 	"github.com/spf13/cobra"
 	"golang.org/x/term"
 
+	"github.com/capmaas/cluster-api-provider-maas/maas/simulator"
 	"github.com/capmaas/cluster-api-provider-maas/sandbox/host"
 	"github.com/capmaas/cluster-api-provider-maas/sandbox/management"
 )
@@ -74,16 +76,14 @@ func enter(ctx context.Context, l host.Layout, pid int, machine string, command 
 	if err != nil {
 		return err
 	}
-	known := false
-	for _, m := range snapshot.Machines {
-		if m.SystemID == machine {
-			machine = m.Hostname
-		}
-		known = known || m.Hostname == machine
+	i := slices.IndexFunc(snapshot.Machines, func(m simulator.MachineSnapshot) bool { return m.SystemID == machine || m.Hostname == machine })
+	if i < 0 {
+		return fmt.Errorf("the MAAS region has no machine %q; 'make sandbox-shell' lists those that run", machine)
 	}
-	if !known {
-		return fmt.Errorf("the MAAS region has no machine %q", machine)
+	if m := snapshot.Machines[i]; m.PowerState != "on" {
+		return fmt.Errorf("machine %s does not run: it is %s, power %s; 'make sandbox-shell' lists those that do", m.Hostname, m.StatusName, m.PowerState)
 	}
+	machine = snapshot.Machines[i].Hostname
 	nsenter, err := exec.LookPath("nsenter")
 	if err != nil {
 		return fmt.Errorf("finding nsenter: %w", err)

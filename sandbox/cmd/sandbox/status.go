@@ -1,7 +1,9 @@
 package main
 
 import (
+	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"os"
 	"text/tabwriter"
@@ -23,6 +25,9 @@ func newStatus(p *places) *cobra.Command {
 				return err
 			}
 			running, err := host.Running(l)
+			if errors.Is(err, os.ErrPermission) {
+				err = cmp.Or(host.RequireRoot(), err)
+			}
 			if err != nil {
 				return err
 			}
@@ -50,13 +55,13 @@ func printStatus(ctx context.Context, l host.Layout) error {
 	if err != nil {
 		return err
 	}
-	glance, err := follow.Glance(ctx, l)
+	glance, gone, err := follow.Glance(ctx, l)
 	if err != nil {
 		return err
 	}
 	fmt.Print(glance)
 	fmt.Printf("\nmanagement cluster  %s\nMAAS                http://127.0.0.1:%d/MAAS (%s)\n", l.ManagementKubeconfig(), settings.Ports.Maas, l.MaasEnvironment())
-	if path := l.WorkloadKubeconfig(follow.ClusterName); exists(path) {
+	if path := l.WorkloadKubeconfig(follow.ClusterName); !gone && exists(path) {
 		fmt.Printf("workload cluster    %s\n", path)
 	}
 	return nil
