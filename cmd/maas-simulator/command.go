@@ -127,6 +127,9 @@ func serve(ctx context.Context, cfg simulator.Config, listen string, out io.Writ
 		return err
 	}
 	fmt.Fprintf(out, "MAAS %s, simulated, with %d machines\n", cfg.Version, len(cfg.Machines))
+	if len(cfg.Machines) == 0 {
+		fmt.Fprintln(out, "  no machines: give --machines 8, or describe some in a file for --config")
+	}
 	fmt.Fprintf(out, "  URL      %s\n", server.URL)
 	for _, u := range cfg.Users {
 		role := "user"
