@@ -1,12 +1,14 @@
 package integration
 
 import (
+	"net/http"
 	"testing"
 	"time"
 
 	"github.com/onsi/gomega"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	clusterv1 "sigs.k8s.io/cluster-api/api/core/v1beta2"
+	"sigs.k8s.io/cluster-api/util/conditions"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	infrav1 "github.com/capmaas/cluster-api-provider-maas/api/v1beta1"
@@ -121,4 +123,31 @@ func internalIP(machine *infrav1.MaasMachine) string {
 		}
 	}
 	return ""
+}
+
+// TestRefusedClaimsAreNotRepeatedAtOnce: each attempt is noted on the object, which must not wake the provider up for the next.
+func TestRefusedClaimsAreNotRepeatedAtOnce(t *testing.T) {
+	l := newLab(t, hardware("m-1"))
+	l.region.SetIntercept(func(r simulator.Request) simulator.Fault {
+		if r.Op == "allocate" {
+			return simulator.Fault{Status: http.StatusForbidden, ContentType: "text/plain"}
+		}
+		return simulator.Fault{}
+	})
+	asked := func() int {
+		n := 0
+		for _, r := range l.region.Requests() {
+			if r.Op == "allocate" {
+				n++
+			}
+		}
+		return n
+	}
+	l.startManager()
+	l.createCluster(nil)
+	l.provisionedCluster()
+	l.createMachine("w-1", false)
+	l.expectCondition(func() conditions.Getter { return l.maasMachine("w-1") }, infrav1.MachineAllocatedCondition, metav1.ConditionFalse, infrav1.ClaimRefusedReason)
+	// That the condition is new is worth one more look.
+	l.Consistently(asked, 6*time.Second).Should(gomega.BeNumerically("<=", 2))
 }

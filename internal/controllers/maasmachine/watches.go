@@ -9,6 +9,7 @@ import (
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/equality"
 	clusterv1 "sigs.k8s.io/cluster-api/api/core/v1beta2"
 	"sigs.k8s.io/cluster-api/controllers/clustercache"
 	"sigs.k8s.io/cluster-api/util"
@@ -36,7 +37,7 @@ func (r *Reconciler) SetupWithManager(ctx context.Context, mgr ctrl.Manager, opt
 	}
 	ofMachine := util.MachineToInfrastructureMapFunc(infrav1.GroupVersion.WithKind("MaasMachine"))
 	r.controller, err = capicontroller.NewControllerManagedBy(mgr, logger).
-		For(&infrav1.MaasMachine{}, builder.WithPredicates(predicates.ResourceHasFilterLabel(scheme, logger, r.WatchFilter))).
+		For(&infrav1.MaasMachine{}, builder.WithPredicates(predicates.ResourceHasFilterLabel(scheme, logger, r.WatchFilter), besidesAttempts())).
 		Watches(&clusterv1.Machine{}, handler.EnqueueRequestsFromMapFunc(ofMachine),
 			predicate.Or(predicate.GenerationChangedPredicate{}, predicate.AnnotationChangedPredicate{}, apiServerHealthChanged())).
 		Watches(&clusterv1.Cluster{}, handler.EnqueueRequestsFromMapFunc(ofCluster),
@@ -96,6 +97,22 @@ func (r *Reconciler) maasClusterToMaasMachines(ofCluster handler.MapFunc) handle
 // onUpdate passes on updates that changed something, and all other events.
 func onUpdate(changed func(before, after client.Object) bool) predicate.Predicate {
 	return predicate.Funcs{UpdateFunc: func(e event.UpdateEvent) bool { return changed(e.ObjectOld, e.ObjectNew) }}
+}
+
+// besidesAttempts drops updates in which an attempt to claim was begun or ended, and nothing else changed. We make them
+// ourselves: where MAAS refuses every attempt, each would lead to the next one at once.
+func besidesAttempts() predicate.Predicate {
+	return onUpdate(func(before, after client.Object) bool {
+		return before.GetResourceVersion() == after.GetResourceVersion() || // a resync
+			!equality.Semantic.DeepEqual(withoutAttempt(before), withoutAttempt(after))
+	})
+}
+
+func withoutAttempt(object client.Object) *infrav1.MaasMachine {
+	m := object.(*infrav1.MaasMachine).DeepCopy()
+	dropAttempt(m)
+	m.ResourceVersion, m.ManagedFields = "", nil
+	return m
 }
 
 // apiServerHealthChanged: KCP reports on each machine's API server with a condition.
