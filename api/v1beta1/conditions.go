@@ -52,6 +52,9 @@ const (
 	MachineNotFoundReason = "MachineNotFound"
 	// MachineNotOursReason: the machine with the stored system ID does not carry our claim; it is never touched.
 	MachineNotOursReason = "MachineNotOurs"
+	// MachineOfAnotherUserReason: the machine carries our claim, but its owner is not the user of our API key; it is not touched,
+	// and not given up.
+	MachineOfAnotherUserReason = "MachineOfAnotherUser"
 	// InvalidClaimReason: the stored provider ID and system ID contradict each other or cannot be read.
 	InvalidClaimReason = "InvalidClaim"
 )

@@ -4,10 +4,12 @@ import (
 	"context"
 	"errors"
 	"reflect"
+	"strings"
 	"testing"
 	"time"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	clusterv1 "sigs.k8s.io/cluster-api/api/core/v1beta2"
 	clusterctlv1 "sigs.k8s.io/cluster-api/cmd/clusterctl/api/v1alpha3"
 	"sigs.k8s.io/cluster-api/util/conditions"
 	ctrl "sigs.k8s.io/controller-runtime"
@@ -164,5 +166,77 @@ func TestKilledBetweenMAASAndKubernetes(t *testing.T) {
 			t.Errorf("owned %v after %d allocates", w.owned(), w.calls("allocate"))
 		}
 		wantEvents(t, w, "MachineAdopted")
+	}
+}
+
+// neverAllocates answers allocations as a gateway does whose patience ended, and lets none take effect.
+func neverAllocates(r simulator.Request) simulator.Fault {
+	if r.Op == "allocate" {
+		return simulator.Fault{Status: 504, Body: "<html>", ContentType: "text/html"}
+	}
+	return simulator.Fault{}
+}
+
+// TestADeletionWaitsForTheLatestClaim: the request that is still on its way is the last one, not the first.
+func TestADeletionWaitsForTheLatestClaim(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.region.SetIntercept(neverAllocates)
+	w.add("w1", false)
+	w.pass("w1", 10*time.Minute)
+	asked := w.calls("allocate")
+	w.reconcile("w1")
+	if w.calls("allocate") != asked+1 {
+		t.Fatal("it was not asked for again")
+	}
+	pending := w.get("w1")
+	id, _, _ := strings.Cut(pending.Annotations[infrav1.ClaimAttemptAnnotation], " ")
+	w.delete("w1")
+	w.pass("w1", time.Minute)
+	err := errors.Join(w.region.SetOwner(id, ourUser), w.region.SetAgentName(id, pending.Annotations[infrav1.ClaimAnnotation]),
+		w.region.SetStatus(id, simulator.StatusAllocated))
+	if err != nil {
+		t.Fatal(err)
+	}
+	w.region.SetIntercept(nil)
+	w.until("w1", w.goneFrom("w1"))
+	if owned := w.owned(); len(owned) != 0 || w.calls("release") != 1 {
+		t.Errorf("owned %v after %d releases", owned, w.calls("release"))
+	}
+}
+
+// TestAnOldAttemptIsNotRepeatedForAnObjectThatIsGone: a cache may show it still.
+func TestAnOldAttemptIsNotRepeatedForAnObjectThatIsGone(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.region.SetIntercept(neverAllocates)
+	w.add("w1", false)
+	w.until("w1", func() bool { return w.calls("allocate") == 1 })
+	old, owner := w.get("w1"), &clusterv1.Machine{}
+	if err := w.client.Get(t.Context(), client.ObjectKeyFromObject(old), owner); err != nil {
+		t.Fatal(err)
+	}
+	w.delete("w1")
+	w.until("w1", w.goneFrom("w1"))
+	w.region.SetIntercept(nil)
+	r := w.reconciler()
+	r.Client = interceptor.NewClient(w.client.(client.WithWatch), interceptor.Funcs{
+		Get: func(ctx context.Context, c client.WithWatch, key client.ObjectKey, o client.Object, opts ...client.GetOption) error {
+			switch o := o.(type) {
+			case *infrav1.MaasMachine:
+				old.DeepCopyInto(o)
+				return nil
+			case *clusterv1.Machine:
+				owner.DeepCopyInto(o)
+				return nil
+			}
+			return c.Get(ctx, key, o, opts...)
+		},
+	})
+	if _, err := r.Reconcile(t.Context(), ctrl.Request{NamespacedName: client.ObjectKeyFromObject(old)}); err == nil {
+		t.Error("nothing was said of the object that is gone")
+	}
+	if owned := w.owned(); len(owned) != 0 {
+		t.Errorf("claimed for nobody: %v", owned)
 	}
 }

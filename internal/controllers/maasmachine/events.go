@@ -35,6 +35,7 @@ func (r *Reconciler) tellChanges(o *observation, before *infrav1.MaasMachine) {
 		{infrav1.MachineAllocatedCondition, infrav1.ClaimRefusedReason, telemetry.ClaimRefused, telemetry.ActionClaim},
 		{infrav1.MachineAllocatedCondition, infrav1.MachineNotFoundReason, telemetry.MachineLost, telemetry.ActionObserve},
 		{infrav1.MachineAllocatedCondition, infrav1.MachineNotOursReason, telemetry.MachineLost, telemetry.ActionObserve},
+		{infrav1.MachineAllocatedCondition, infrav1.MachineOfAnotherUserReason, telemetry.MachineLost, telemetry.ActionObserve},
 		{infrav1.MachineDeployedCondition, infrav1.DeployFailedReason, telemetry.DeployFailed, telemetry.ActionDeploy},
 		{infrav1.MachineDeployedCondition, infrav1.DeployRefusedReason, telemetry.DeployFailed, telemetry.ActionDeploy},
 		{infrav1.MachineDeployedCondition, infrav1.MachineLeftDeployedReason, telemetry.MachineLost, telemetry.ActionObserve},

@@ -16,6 +16,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	infrav1 "github.com/capmaas/cluster-api-provider-maas/api/v1beta1"
+	"github.com/capmaas/cluster-api-provider-maas/maas"
 	"github.com/capmaas/cluster-api-provider-maas/maas/simulator"
 )
 
@@ -34,8 +35,10 @@ func TestAMachineThatSomebodyElseTookIsNeverTouched(t *testing.T) {
 	t.Parallel()
 	for name, take := range map[string]func(w *world, id string) error{
 		"released by an operator": func(w *world, id string) error { return w.region.OperatorRelease(id) },
-		"given to another user":   func(w *world, id string) error { return w.region.SetOwner(id, otherUser) },
-		"deleted from MAAS":       func(w *world, id string) error { return w.region.OperatorDelete(id) },
+		"taken by another user": func(w *world, id string) error {
+			return errors.Join(w.region.SetOwner(id, otherUser), w.takeAsUs(id, nil))
+		},
+		"deleted from MAAS": func(w *world, id string) error { return w.region.OperatorDelete(id) },
 		"claimed by another program of ours": func(w *world, id string) error {
 			return w.takeAsUs(id, map[string]string{infrav1.MachineAnnotationClaim: "theirs"})
 		},
@@ -71,6 +74,34 @@ func TestAMachineThatSomebodyElseTookIsNeverTouched(t *testing.T) {
 // takeAsUs is another program with the same user: it has another agent name, and its own annotations.
 func (w *world) takeAsUs(id string, annotations map[string]string) error {
 	return errors.Join(w.region.SetAgentName(id, "another"), w.region.SetAnnotations(id, annotations))
+}
+
+// TestAKeyOfAnotherUserLosesNoMachine: nobody can take a machine from its owner without a release, which wipes annotations.
+func TestAKeyOfAnotherUserLosesNoMachine(t *testing.T) {
+	t.Parallel()
+	const key = "another:users:key"
+	w := newWorld(t, func(c *simulator.Config) {
+		c.Users = append(c.Users, simulator.User{Name: "second", APIKey: key, Admin: true})
+	})
+	w.add("w1", false)
+	w.until("w1", w.provisioned("w1"))
+	rightful, start := w.maas, len(w.region.Requests())
+	w.maas, _ = maas.New(maas.Config{Endpoint: rightful.Endpoint(), APIKey: key, Now: w.clock.Now})
+	w.pass("w1", 5*time.Minute)
+	// Not one of the reasons for which its address would be taken out of DNS.
+	w.expect("w1", infrav1.MachineAllocatedCondition, metav1.ConditionFalse, infrav1.MachineOfAnotherUserReason)
+	w.delete("w1")
+	w.pass("w1", 5*time.Minute)
+	w.expect("w1", infrav1.MachineDeletingCondition, metav1.ConditionTrue, infrav1.ReleaseBlockedReason)
+	w.expect("w1", infrav1.MachineAllocatedCondition, metav1.ConditionFalse, infrav1.MachineOfAnotherUserReason)
+	if all := w.writes(start); len(all) > 0 {
+		t.Errorf("touched: %v", all)
+	}
+	w.maas = rightful
+	w.until("w1", w.goneFrom("w1"))
+	if len(w.owned()) != 0 {
+		t.Errorf("owned: %v", w.owned())
+	}
 }
 
 func TestAMachineThatLeftDeployedIsNotDeployedAgain(t *testing.T) {

@@ -168,6 +168,13 @@ func (o observation) owns(m *maas.Machine) bool {
 	return m.Owner != "" && m.Owner == o.user && (o.carriesClaim(m) || o.foundByClaim(m.SystemID)) && o.belongsToOther(m) == ""
 }
 
+// ofAnotherUser says that a machine which is not ours carries our claim nevertheless. MAAS: a release wipes annotations, so nobody
+// took it from us; our key is another user's than it was.
+func (o observation) ofAnotherUser() bool {
+	m := o.machine
+	return o.standing == holdsForeign && m != nil && m.Owner != "" && m.Owner != o.user && o.carriesClaim(m) && o.belongsToOther(m) == ""
+}
+
 // belongsToOther names the object that a machine says it belongs to, if that is not this one: a copied object copies its claim.
 func (o observation) belongsToOther(m *maas.Machine) string {
 	if whose := m.Annotations[infrav1.MachineAnnotationMachine]; whose != nameInMAAS(o.object) {

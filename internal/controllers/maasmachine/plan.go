@@ -64,10 +64,10 @@ func nextClaim(o observation) step {
 	switch {
 	case isMissing:
 		return missing
-	case try.systemID != "":
-		return nextAttempt(o, claim{try.systemID})
 	case o.token() == "":
-		return ensureClaim{}
+		return ensureClaim{} // even if an attempt was begun: without a claim nobody finds what it gets
+	case try.systemID != "":
+		return nextAttempt(o, try)
 	case o.refusal() != nil:
 		return waitAfter(o, o.refusal(), infrav1.MachineAllocatedCondition, infrav1.ClaimOutcomeUnknownReason, infrav1.ClaimRefusedReason)
 	case len(o.candidates) > 0:
@@ -77,13 +77,17 @@ func nextClaim(o observation) step {
 }
 
 // nextAttempt: an allocation was begun, perhaps in an earlier life of this program, and MAAS shows nothing of it. The same
-// machine is asked for again: if the first request took effect after all, MAAS refuses this one and shows the first.
-func nextAttempt(o observation, again claim) step {
-	done, err := o.did(again)
-	if !done {
-		return again
+// machine is asked for again: if the first request took effect after all, MAAS refuses this one and shows the first. When it
+// was asked for last is written down first: a deletion waits that long, and a write from an old copy of the object fails.
+func nextAttempt(o observation, try attempt) step {
+	again, begin := claim{try.systemID}, beginClaim{try.systemID}
+	if done, err := o.did(again); done {
+		return waitAfter(o, err, infrav1.MachineAllocatedCondition, infrav1.ClaimOutcomeUnknownReason, infrav1.ClaimRefusedReason)
 	}
-	return waitAfter(o, err, infrav1.MachineAllocatedCondition, infrav1.ClaimOutcomeUnknownReason, infrav1.ClaimRefusedReason)
+	if begun, _ := o.did(begin); !begun && o.now.Sub(try.since).Abs() > moving {
+		return begin
+	}
+	return again
 }
 
 // refusal is MAAS's no to a claim in this reconcile that is about more than one machine: no other is asked for then.
@@ -129,11 +133,21 @@ func nextLost(o observation) step {
 		w.message = fmt.Sprintf("MAAS %s has no machine %s any more: delete the Machine to get another", o.maasHost, o.systemID())
 	case holdsUnproven:
 		w.message = fmt.Sprintf("machine %s in MAAS %s was not claimed by CAPMAAS, and is left alone", o.systemID(), o.maasHost)
-	default:
-		w.message = fmt.Sprintf("machine %s in MAAS %s %s, and does not carry our claim: it is left alone; delete the Machine to get another",
-			o.systemID(), o.maasHost, o.whose())
+	case holdsForeign:
+		w.reason, w.message = o.foreignness()
 	}
 	return w
+}
+
+// foreignness is the reason and the message for a machine that is not ours.
+func (o observation) foreignness() (reason, message string) {
+	if o.ofAnotherUser() {
+		return infrav1.MachineOfAnotherUserReason, fmt.Sprintf(
+			"machine %s in MAAS %s %s and carries our claim, but the API key belongs to user %q: use a key of its owner, or release it in MAAS",
+			o.systemID(), o.maasHost, o.whose(), o.user)
+	}
+	return infrav1.MachineNotOursReason, fmt.Sprintf("machine %s in MAAS %s %s, and does not carry our claim: it is left alone; delete the Machine to get another",
+		o.systemID(), o.maasHost, o.whose())
 }
 
 // whose says who has a machine that is not ours.

@@ -30,6 +30,9 @@ func nextRelease(o observation) step {
 		return deleting(infrav1.ReleaseBlockedReason, fmt.Sprintf(
 			"machine %s in MAAS %s was not claimed by CAPMAAS, so it is not released: release it there, or let go of it with annotation %s",
 			o.systemID(), o.maasHost, infrav1.AbandonAnnotation))
+	case o.ofAnotherUser():
+		_, message := o.foreignness()
+		return deleting(infrav1.ReleaseBlockedReason, message+", or let go of it with annotation "+infrav1.AbandonAnnotation)
 	}
 	if s, due := nextLeave(o); due {
 		return s

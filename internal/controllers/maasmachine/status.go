@@ -87,6 +87,8 @@ func allocatedOf(o observation, last wait) *metav1.Condition {
 		c.Status, c.Reason, c.Message = metav1.ConditionTrue, infrav1.MachineAllocatedReason, o.nameOf(o.machine)
 	case o.standing == holdsGone:
 		c.Reason, c.Message = infrav1.MachineNotFoundReason, fmt.Sprintf("MAAS %s has no machine %s", o.maasHost, o.systemID())
+	case o.ofAnotherUser():
+		c.Reason, c.Message = o.foreignness()
 	case o.standing == holdsForeign, o.standing == holdsUnproven:
 		c.Reason, c.Message = infrav1.MachineNotOursReason, fmt.Sprintf("machine %s in MAAS %s is not ours", o.systemID(), o.maasHost)
 	default:
