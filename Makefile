@@ -90,7 +90,7 @@ test-unit: go-there ## Tests that need nothing but Go
 	done
 
 .PHONY: test-integration
-test-integration: test-programs ## Tests against a real kube-apiserver, clusterctl and the MAAS simulator
+test-integration: test-programs localhost ## Tests against a real kube-apiserver, clusterctl and the MAAS simulator
 	@packages=$$(cd test && go list -f '$(WITH_TESTS)' ./... | { grep -v /test/e2e || true; })
 	[ -n "$$packages" ] || { echo "== integration tests: there are none"; exit 0; }
 	echo "== integration tests"
@@ -106,6 +106,14 @@ test-e2e: sandbox-build ## Make, use, scale and delete a real cluster in the san
 .PHONY: test-programs
 test-programs: sandbox-program
 	@$(BIN)/sandbox build --only assets,cluster-api
+
+# The tests' API server wants the name localhost, which a bare Debian does not know before it has netbase.
+.PHONY: localhost
+localhost:
+	@[ ! -e /etc/hosts ] || exit 0
+	echo "this machine has no /etc/hosts, which tests need for the name localhost: installing the Debian package netbase"
+	install="apt-get install -qq -y --no-install-recommends netbase"
+	$$install >/dev/null || { apt-get update -qq && $$install >/dev/null; }
 
 .PHONY: lint
 lint: $(TOOLS)/golangci-lint ## Check the Go code against .golangci.yml
