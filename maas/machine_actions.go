@@ -14,6 +14,8 @@ type DeployParams struct {
 	HWEKernel       string
 	EphemeralDeploy bool // deploy to memory; custom images need MAAS 3.5
 	Comment         string
+	// AgentName counts only where the machine is Ready: MAAS acquires it first then, as an allocate would.
+	AgentName string
 }
 
 // String describes the parameters without the user data.
@@ -30,7 +32,7 @@ func (c *Client) Deploy(ctx context.Context, systemID string, params DeployParam
 	r.op = "deploy"
 	r.private = params.UserData
 	f := fields{}.add("distro_series", params.DistroSeries).add("hwe_kernel", params.HWEKernel).
-		addTrue("ephemeral_deploy", params.EphemeralDeploy).add("comment", params.Comment)
+		addTrue("ephemeral_deploy", params.EphemeralDeploy).add("comment", params.Comment).add("agent_name", params.AgentName)
 	if len(params.UserData) > 0 {
 		// MAAS decodes base64 exactly once, and takes what is not base64 as it is: always encode.
 		f.add("user_data", base64.StdEncoding.EncodeToString(params.UserData))

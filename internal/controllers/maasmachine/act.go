@@ -148,6 +148,8 @@ func (r *Reconciler) deploy(ctx context.Context, o *observation) (failure, err e
 	_, failure = r.MAAS.Deploy(asking, o.machine.SystemID, maas.DeployParams{
 		UserData: secret.Data["value"], DistroSeries: distroSeries(o.object.Spec.Image),
 		EphemeralDeploy: o.object.Spec.DeployInMemory, Comment: comment(o),
+		// Somebody may have released the machine a moment ago: MAAS then acquires it anew, and only the claim tells for whom.
+		AgentName: o.token(),
 	})
 	if failure == nil {
 		r.tell(o, normal, telemetry.DeployStarted, telemetry.ActionDeploy, "MAAS installs %s on %s", o.object.Spec.Image, o.nameOf(o.machine))

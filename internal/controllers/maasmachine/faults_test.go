@@ -104,6 +104,29 @@ func TestAKeyOfAnotherUserLosesNoMachine(t *testing.T) {
 	}
 }
 
+// TestAMachineReleasedJustBeforeItsDeployIsNotLost: MAAS acquires a Ready machine that it is to deploy.
+func TestAMachineReleasedJustBeforeItsDeployIsNotLost(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	released := false
+	w.region.SetIntercept(func(r simulator.Request) simulator.Fault {
+		if r.Op == "deploy" && !released {
+			released = true
+			if err := w.region.OperatorRelease(w.get("w1").Spec.SystemID); err != nil {
+				t.Error(err)
+			}
+		}
+		return simulator.Fault{}
+	})
+	w.add("w1", false)
+	w.until("w1", w.provisioned("w1"))
+	w.delete("w1")
+	w.until("w1", w.goneFrom("w1"))
+	if owned := w.owned(); len(owned) != 0 {
+		t.Errorf("owned: %v", owned)
+	}
+}
+
 func TestAMachineThatLeftDeployedIsNotDeployedAgain(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
