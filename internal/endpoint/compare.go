@@ -100,7 +100,7 @@ func (g departure) has(row maas.DNSAddress) bool {
 }
 
 // withoutStrangers drops the addresses of machines that are not of the cluster. An address that merely nobody accounts for
-// goes only if a member's remains: an empty record is worse than a doubtful one.
+// goes only if a member's remains: once the record is used, an empty one is worse than a doubtful one.
 func withoutStrangers(rows []maas.DNSAddress, members Members) []maas.DNSAddress {
 	var sure, doubtful []maas.DNSAddress
 	for _, row := range rows {
@@ -112,7 +112,7 @@ func withoutStrangers(rows []maas.DNSAddress, members Members) []maas.DNSAddress
 			doubtful = append(doubtful, row)
 		}
 	}
-	if len(sure) > 0 {
+	if len(sure) > 0 || members.Unused {
 		return sure
 	}
 	return doubtful

@@ -54,6 +54,7 @@ func TestDecide(t *testing.T) {
 		}
 		return change{members: m}
 	}
+	unused := func(c change) change { c.members.Unused = true; return c }
 	leave := func(id string, addresses ...string) change { return change{leave: &departure{id, addresses}} }
 	sixty := 60
 	for name, test := range map[string]struct {
@@ -90,6 +91,8 @@ func TestDecide(t *testing.T) {
 		"a stray address goes":                       {list(resource(3, "10.0.0.1", "10.0.0.7")), members(true, "10.0.0.1"), "3 write [10.0.0.1]"},
 		"a stray address stays while statuses are missing": {list(resource(3, "10.0.0.1", "10.0.0.7")), members(false, "10.0.0.1"), "3"},
 		"observation does not empty":                       {list(resource(3, "10.0.0.7")), members(true, "10.0.0.1"), "3"},
+		"unless nobody uses the record yet":                {list(resource(3, "10.0.0.7")), unused(members(true)), "3 write []"},
+		"a member stays even then":                         {list(resource(3, "10.0.0.1")), unused(members(true, "10.0.0.1")), "3"},
 		"no members at all do not empty":                   {list(resource(3, "10.0.0.7")), members(true), "3"},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -15,6 +15,9 @@ type Members struct {
 	// Complete says that Addresses holds those of every machine. Where it does not (statuses do not survive `clusterctl
 	// move`), an address that nobody accounts for may be one of ours, and stays.
 	Complete bool
+	// Unused says that the control plane never answered yet, so nothing is reached by the record. An address that nobody
+	// accounts for then goes even as the last: the first machine joins an empty record alone.
+	Unused bool
 }
 
 // standing is what an address in the record is to the cluster.

@@ -151,3 +151,16 @@ func TestRefusedClaimsAreNotRepeatedAtOnce(t *testing.T) {
 	// That the condition is new is worth one more look.
 	l.Consistently(asked, 6*time.Second).Should(gomega.BeNumerically("<=", 2))
 }
+
+// TestAStrayAddressDoesNotKeepTheFirstMachineOut: kubeadm on the first machine needs the name to lead to itself.
+func TestAStrayAddressDoesNotKeepTheFirstMachineOut(t *testing.T) {
+	l := newLab(t, hardware("m-1"))
+	l.startManager()
+	l.createCluster(nil)
+	host := l.provisionedCluster().Spec.ControlPlaneEndpoint.Host
+	l.addAddress(host, "10.20.1.99")
+	l.createMachine("cp-1", true)
+	l.provisionedMachine("cp-1")
+	l.touch(l.maasCluster())
+	l.Eventually(func() []string { return l.record(host).Addresses }).Should(gomega.Equal([]string{internalIP(l.maasMachine("cp-1"))}))
+}

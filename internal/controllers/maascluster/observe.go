@@ -79,6 +79,7 @@ func (r *Reconciler) observe(ctx context.Context, object *infrav1.MaasCluster, c
 			return facts{}, err
 		}
 		f.apiConnected = connected
+		f.members.Unused = !f.initialized
 	}
 	if err := r.observeMachines(ctx, object, &f); err != nil {
 		return facts{}, err
