@@ -40,7 +40,7 @@ const (
 // Check finds out whether this machine has what the sandbox needs, without changing anything. All that is wrong is said at once.
 // Limits that can be raised are the business of CheckLimits.
 func Check(l Layout, needs Needs) error {
-	return errors.Join(checkDisk(l, needs), checkMemory(needs), checkCgroups())
+	return errors.Join(checkDisk(l, needs), checkOneFileSystem(l), checkMemory(needs), checkCgroups())
 }
 
 // RequireRoot says why, when the caller is not root.
@@ -66,6 +66,18 @@ func checkDisk(l Layout, needs Needs) error {
 	free := stat.Bavail * uint64(stat.Bsize)
 	if free < want {
 		return fmt.Errorf("the disk under %s has %s free, and %s are needed %s", dir, size(free), size(want), why)
+	}
+	return nil
+}
+
+// checkOneFileSystem: the machines' disks begin as hard links to the image store that was built.
+func checkOneFileSystem(l Layout) error {
+	var state, build unix.Stat_t
+	if err := errors.Join(unix.Stat(existing(l.State), &state), unix.Stat(existing(l.Build), &build)); err != nil {
+		return fmt.Errorf("looking at %s and %s: %w", l.State, l.Build, err)
+	}
+	if state.Dev != build.Dev {
+		return fmt.Errorf("%s and %s lie on different file systems: choose --dir and --build-dir on one", l.State, l.Build)
 	}
 	return nil
 }
