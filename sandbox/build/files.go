@@ -130,6 +130,6 @@ func explainFullDisk(err error, out string) error {
 			places = append(places, fmt.Sprintf("%s has %d MiB left", dir, stat.Bavail*uint64(stat.Bsize)>>20))
 		}
 	}
-	return fmt.Errorf("a disk is full (%s); a first build needs about 15 GiB, most of it for Go's caches (see `go env GOCACHE GOMODCACHE`): %w",
+	return fmt.Errorf("a disk is full (%s); a first build needs about 17 GiB, most of it for Go's caches (see `go env GOCACHE GOMODCACHE`): %w",
 		strings.Join(places, ", "), err)
 }

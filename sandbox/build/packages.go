@@ -20,7 +20,6 @@ type hostNeed struct {
 func hostNeeds() []hostNeed {
 	return []hostNeed{
 		{what: "debootstrap", program: "debootstrap", debian: "debootstrap"},
-		{what: "the ip program (iproute2)", program: "ip", debian: "iproute2"},
 		{what: "the pkg-config program", program: "pkg-config", debian: "pkg-config"},
 		{what: "libseccomp with its headers and its static library", file: "/usr/include/seccomp.h", debian: "libseccomp-dev"},
 	}
