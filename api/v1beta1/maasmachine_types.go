@@ -90,6 +90,32 @@ type MaasMachineSpec struct {
 	// +kubebuilder:validation:MaxLength=64
 	Architecture string `json:"architecture,omitempty"`
 
+	// storage is a constraint on the machine's disks, in MAAS's own syntax, such as "root:100(ssd),data:500": the first is the disk
+	// that the machine boots from, sizes are in GB. MAAS checks it.
+	// +optional
+	// +kubebuilder:validation:MaxLength=1024
+	Storage string `json:"storage,omitempty"`
+
+	// interfaces is a constraint on the machine's network interfaces, in MAAS's own syntax, such as "eth0:space=dmz;eth1:vid=20".
+	// MAAS checks it.
+	// +optional
+	// +kubebuilder:validation:MaxLength=1024
+	Interfaces string `json:"interfaces,omitempty"`
+
+	// subnets are those in which the machine must have a link, all of them, as MAAS specifies subnets: a name, a CIDR, or
+	// "space:dmz". MAAS checks them.
+	// +optional
+	// +listType=set
+	// +kubebuilder:validation:MaxItems=100
+	// +kubebuilder:validation:items:MinLength=1
+	// +kubebuilder:validation:items:MaxLength=256
+	Subnets []string `json:"subnets,omitempty"`
+
+	// keepFailed keeps a machine whose deployment failed for a person to look at: when this object is deleted, it is let go of and
+	// not released.
+	// +optional
+	KeepFailed bool `json:"keepFailed,omitempty"`
+
 	// addressFrom chooses which of the machine's addresses counts. Without it, that of the boot interface.
 	// +optional
 	AddressFrom AddressSelector `json:"addressFrom,omitempty,omitzero"`

@@ -306,6 +306,11 @@ func (in *MaasMachineSpec) DeepCopyInto(out *MaasMachineSpec) {
 		*out = make([]string, len(*in))
 		copy(*out, *in)
 	}
+	if in.Subnets != nil {
+		in, out := &in.Subnets, &out.Subnets
+		*out = make([]string, len(*in))
+		copy(*out, *in)
+	}
 	out.AddressFrom = in.AddressFrom
 	if in.LXD != nil {
 		in, out := &in.LXD, &out.LXD
