@@ -16,8 +16,9 @@ type AllocateParams struct {
 	NotPodTypes  []string
 	MinCPU       int
 	MinMemoryMiB int
-	Storage      string // MAAS's syntax: label:sizeGB(tag,…),…
-	Interfaces   string // MAAS's syntax: label:key=value,…;… (MAAS ignores a malformed one)
+	Storage      string   // MAAS's syntax: label:sizeGB(tag,…),…
+	Interfaces   string   // MAAS's syntax: label:key=value,…;… (MAAS ignores a malformed one)
+	Subnets      []string // all of them; each in MAAS's syntax: an ID, a CIDR, a name, or kind:value such as space:dmz
 }
 
 // Allocate makes one Ready machine the user's. [ErrConflict] means that none fits, or that the one asked for is taken.
@@ -35,6 +36,6 @@ func (c *Client) Allocate(ctx context.Context, params AllocateParams) (*Machine,
 		add("zone", params.Zone).add("pool", params.Pool).add("arch", params.Architecture).
 		addEach("tags", params.Tags).addEach("not_tags", params.NotTags).addEach("not_pod_type", params.NotPodTypes).
 		addPositive("cpu_count", params.MinCPU).addPositive("mem", params.MinMemoryMiB).
-		add("storage", params.Storage).add("interfaces", params.Interfaces).values()
+		add("storage", params.Storage).add("interfaces", params.Interfaces).addEach("subnets", params.Subnets).values()
 	return object[Machine](ctx, c, r)
 }

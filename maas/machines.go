@@ -8,7 +8,8 @@ import (
 )
 
 // MachineFilter selects machines; zero selects all that the user may see. Values of one field are alternatives,
-// except Tags, of which a machine must carry all. MAAS answers an unknown zone, pool or tag with 400 ([ErrInvalid]).
+// except Tags and Subnets, of which a machine must have all. MAAS answers an unknown zone, pool, tag or subnet, and a malformed
+// Storage, with 400 ([ErrInvalid]).
 type MachineFilter struct {
 	// SystemIDs selects by system ID. nil selects all machines; an empty slice that is not nil selects none.
 	SystemIDs []string
@@ -22,6 +23,9 @@ type MachineFilter struct {
 	MinCPU        int
 	MinMemoryMiB  int
 	Owner         string // MAAS 3.3 and newer
+	// Storage, Interfaces and Subnets are in MAAS's syntax, as in [AllocateParams].
+	Storage, Interfaces string
+	Subnets             []string
 }
 
 // Machines lists machines. Many system IDs are asked for in several requests; the answer is not one moment's truth then.
@@ -60,7 +64,7 @@ func (f MachineFilter) query() url.Values {
 		addEach("zone", f.Zones).addEach("pool", f.Pools).
 		addEach("tags", f.Tags).addEach("not_tags", f.NotTags).
 		add("arch", f.Architecture).addPositive("cpu_count", f.MinCPU).addPositive("mem", f.MinMemoryMiB).
-		add("owner", f.Owner)
+		add("owner", f.Owner).add("storage", f.Storage).add("interfaces", f.Interfaces).addEach("subnets", f.Subnets)
 	for _, s := range f.Statuses {
 		q.add("status", s.FilterName())
 	}

@@ -25,9 +25,11 @@ func TestMachineFilterBecomesTheQuery(t *testing.T) {
 		"none": {MachineFilter{}, url.Values{}},
 		"all": {MachineFilter{SystemIDs: []string{"a1", "b2"}, Hostnames: []string{"h1", "h2"}, Statuses: []Status{StatusReady, StatusFailedReleasing},
 			AgentName: "claim", Zones: []string{"z1", "z2"}, Pools: []string{"p"}, Tags: []string{"x", "y"}, NotTags: []string{"n"},
-			Architecture: "amd64", MinCPU: 4, MinMemoryMiB: 2048, Owner: "capi"},
+			Architecture: "amd64", MinCPU: 4, MinMemoryMiB: 2048, Owner: "capi",
+			Storage: "root:900(ssd),8", Interfaces: "eth0:space=a,tag=b;eth1:vid=5", Subnets: []string{"10.0.0.0/24", "space:dmz"}},
 			url.Values{"id": {"a1", "b2"}, "hostname": {"h1", "h2"}, "status": {"ready", "failed_releasing"}, "agent_name": {"claim"},
-				"zone": {"z1", "z2"}, "pool": {"p"}, "tags": {"x", "y"}, "not_tags": {"n"}, "arch": {"amd64"}, "cpu_count": {"4"}, "mem": {"2048"}, "owner": {"capi"}}},
+				"zone": {"z1", "z2"}, "pool": {"p"}, "tags": {"x", "y"}, "not_tags": {"n"}, "arch": {"amd64"}, "cpu_count": {"4"}, "mem": {"2048"}, "owner": {"capi"},
+				"storage": {"root:900(ssd),8"}, "interfaces": {"eth0:space=a,tag=b;eth1:vid=5"}, "subnets": {"10.0.0.0/24", "space:dmz"}}},
 		"an empty zone does not widen": {MachineFilter{Zones: []string{""}}, url.Values{"zone": {""}}},
 		"odd characters":               {MachineFilter{Hostnames: []string{"a&b=c d/é"}}, url.Values{"hostname": {"a&b=c d/é"}}},
 	}
@@ -159,10 +161,12 @@ func TestWritesSendForms(t *testing.T) {
 		"allocate nothing": {func(c *Client) error { _, err := c.Allocate(ctx, AllocateParams{}); return err }, "POST", "machines/", "allocate", url.Values{}},
 		"allocate": {func(c *Client) error {
 			_, err := c.Allocate(ctx, AllocateParams{SystemID: "4y3h7n", AgentName: "claim", Comment: "c", Zone: "z", Pool: "p", Architecture: "arm64",
-				Tags: []string{"a", "b"}, NotTags: []string{"n"}, NotPodTypes: []string{"lxd", "virsh"}, MinCPU: 2, MinMemoryMiB: 1024, Storage: "root:10", Interfaces: "eth0:space=x"})
+				Tags: []string{"a", "b"}, NotTags: []string{"n"}, NotPodTypes: []string{"lxd", "virsh"}, MinCPU: 2, MinMemoryMiB: 1024, Storage: "root:10", Interfaces: "eth0:space=x",
+				Subnets: []string{"1", "space:dmz"}})
 			return err
 		}, "POST", "machines/", "allocate", url.Values{"system_id": {"4y3h7n"}, "agent_name": {"claim"}, "comment": {"c"}, "zone": {"z"}, "pool": {"p"}, "arch": {"arm64"},
-			"tags": {"a", "b"}, "not_tags": {"n"}, "not_pod_type": {"lxd", "virsh"}, "cpu_count": {"2"}, "mem": {"1024"}, "storage": {"root:10"}, "interfaces": {"eth0:space=x"}}},
+			"tags": {"a", "b"}, "not_tags": {"n"}, "not_pod_type": {"lxd", "virsh"}, "cpu_count": {"2"}, "mem": {"1024"}, "storage": {"root:10"}, "interfaces": {"eth0:space=x"},
+			"subnets": {"1", "space:dmz"}}},
 		"deploy": {func(c *Client) error {
 			_, err := c.Deploy(ctx, "4y3h7n", DeployParams{UserData: userData, DistroSeries: "custom/x", HWEKernel: "ga-22.04", EphemeralDeploy: true, Comment: "c"})
 			return err

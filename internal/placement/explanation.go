@@ -17,12 +17,13 @@ type Explanation struct {
 // finding is what one requirement left.
 type finding struct {
 	requirement
-	left   int
-	states string // of the machines it rejected
+	left     int
+	rejected int
+	states   string // of the machines it rejected
 }
 
 func (e *Explanation) add(r requirement, left int, rejected []maas.Machine) {
-	f := finding{requirement: r, left: left}
+	f := finding{requirement: r, left: left, rejected: len(rejected)}
 	if r.byState {
 		f.states = countStates(rejected)
 	}
@@ -60,6 +61,12 @@ func (e Explanation) String() string {
 }
 
 func (f finding) none(first bool) string {
+	switch {
+	case f.taken && f.rejected == 1:
+		return "this one was claimed by another MaasMachine just now"
+	case f.taken:
+		return "all of these were claimed by another MaasMachine just now"
+	}
 	text := fmt.Sprintf("none of these %s %s", f.verb.one, f.what)
 	if first {
 		text = fmt.Sprintf("none %s %s", f.verb.one, f.what)

@@ -16,14 +16,31 @@ type Constraints struct {
 	MinCPU        int
 	MinMemoryMiB  int
 	MinDiskGB     int // of 10^9 bytes: the disk that the machine boots from
+
+	// Storage, Interfaces and Subnets are in MAAS's own syntax, and MAAS alone judges them. Here they are only words for Satisfying.
+	Storage, Interfaces string
+	Subnets             []string // a machine must be on all of them
+	// Satisfying holds the system IDs of the Ready machines that MAAS listed for Storage, Interfaces and Subnets; nil means that MAAS
+	// was not asked, and then they do not constrain.
+	Satisfying map[string]bool
+}
+
+// Preferences say which of the machines that fit are better. Zero fields do not matter.
+type Preferences struct {
+	// PeersByZone says how many machines of the same control plane each zone has. A machine in a zone with fewer is better, whatever it costs.
+	PeersByZone map[string]int
+	// Avoid says of which machines not to take one while another fits: it failed a moment ago.
+	Avoid func(systemID string) bool
+	// Taken says which machines another claim of this process asks MAAS for at this moment. They are never chosen.
+	Taken func(systemID string) bool
 }
 
 // Choose returns the candidates that can be claimed now and fit, the best first, and what each constraint leaves of them.
 // Candidates may be all machines of a region: those that are not free are counted in the explanation.
-func Choose(candidates []maas.Machine, want Constraints) ([]maas.Machine, Explanation) {
+func Choose(candidates []maas.Machine, want Constraints, prefer Preferences) ([]maas.Machine, Explanation) {
 	left := slices.Clone(candidates)
 	why := Explanation{total: len(left)}
-	for _, r := range requirementsOf(want) {
+	for _, r := range requirementsOf(want, prefer) {
 		rejected := []maas.Machine{}
 		left = slices.DeleteFunc(left, func(m maas.Machine) bool {
 			if r.fits(m) {
@@ -34,10 +51,25 @@ func Choose(candidates []maas.Machine, want Constraints) ([]maas.Machine, Explan
 		})
 		why.add(r, len(left), rejected)
 	}
-	slices.SortStableFunc(left, func(a, b maas.Machine) int {
-		return cmp.Or(cmp.Compare(cost(a), cost(b)), cmp.Compare(a.SystemID, b.SystemID))
-	})
+	slices.SortStableFunc(left, prefer.compare)
 	return left, why
+}
+
+// compare ranks the better machine first, always in the same way.
+func (p Preferences) compare(a, b maas.Machine) int {
+	return cmp.Or(
+		cmp.Compare(p.avoidance(a), p.avoidance(b)),
+		cmp.Compare(p.PeersByZone[a.Zone.Name], p.PeersByZone[b.Zone.Name]),
+		cmp.Compare(cost(a), cost(b)),
+		cmp.Compare(a.SystemID, b.SystemID),
+	)
+}
+
+func (p Preferences) avoidance(m maas.Machine) int {
+	if p.Avoid != nil && p.Avoid(m.SystemID) {
+		return 1
+	}
+	return 0
 }
 
 // cost is MAAS's own measure of what a machine is worth: the cheapest that fits wastes least. Disks break ties.

@@ -1,6 +1,7 @@
 package placement_test
 
 import (
+	"slices"
 	"strings"
 	"testing"
 
@@ -41,12 +42,17 @@ func disks(boot int64, others ...int64) func(*maas.Machine) {
 	}
 }
 
+func anyOf(ids ...string) func(string) bool {
+	return func(id string) bool { return slices.Contains(ids, id) }
+}
+
 func TestChooseRanksWhatFits(t *testing.T) {
 	t.Parallel()
 	const GB = 1_000_000_000
 	for name, test := range map[string]struct {
 		candidates []maas.Machine
 		want       placement.Constraints
+		prefer     placement.Preferences
 		ranked     string // system IDs, best first
 	}{
 		"anything Ready fits when nothing is asked": {
@@ -94,10 +100,31 @@ func TestChooseRanksWhatFits(t *testing.T) {
 			candidates: []maas.Machine{machine("a", size(4, 8192)), machine("b", size(3, 8192)), machine("c", size(4, 8191))},
 			want:       placement.Constraints{MinCPU: 4, MinMemoryMiB: 8192}, ranked: "a",
 		},
+		"the zone with the fewest machines of the control plane goes first, whatever is wasted": {
+			candidates: []maas.Machine{machine("a"), machine("b", zone("z2"), size(64, 262144)), machine("c", zone("z3"), size(8, 16384)), machine("d", zone("z3"))},
+			prefer:     placement.Preferences{PeersByZone: map[string]int{"z1": 2, "z2": 1}}, ranked: "d c b a",
+		},
+		"zones do not matter to a machine without peers": {
+			candidates: []maas.Machine{machine("b"), machine("a", zone("z2"))}, ranked: "a b",
+		},
+		"a machine to avoid is the last resort, whatever its zone": {
+			candidates: []maas.Machine{machine("a", zone("z2")), machine("b", size(64, 262144)), machine("c")},
+			prefer:     placement.Preferences{PeersByZone: map[string]int{"z1": 3}, Avoid: anyOf("a", "c")}, ranked: "b a c",
+		},
+		"what another claim asks for is never chosen": {
+			candidates: []maas.Machine{machine("a"), machine("b"), machine("c")}, prefer: placement.Preferences{Taken: anyOf("a", "c")}, ranked: "b",
+		},
+		"MAAS's judgement is obeyed": {
+			candidates: []maas.Machine{machine("a"), machine("b"), machine("c")},
+			want:       placement.Constraints{Storage: "root:900", Satisfying: map[string]bool{"b": true, "x": true}}, ranked: "b",
+		},
+		"constraints that MAAS was not asked about do not constrain": {
+			candidates: []maas.Machine{machine("a")}, want: placement.Constraints{Storage: "root:900", Interfaces: "e:space=x", Subnets: []string{"1"}}, ranked: "a",
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			ranked, why := placement.Choose(test.candidates, test.want)
+			ranked, why := placement.Choose(test.candidates, test.want, test.prefer)
 			var ids []string
 			for _, m := range ranked {
 				ids = append(ids, m.SystemID)
@@ -124,25 +151,41 @@ func TestChooseExplainsWhyNothingFits(t *testing.T) {
 		candidates []maas.Machine
 		want       placement.Constraints
 		says       string
+		prefer     placement.Preferences
 	}{
-		"the design's example": {fleet, placement.Constraints{Pool: "workers", Tags: []string{"gpu"}},
-			`no machine available: 14 in pool "workers", 3 of them have tag "gpu", none of these is Ready (2 Deployed, 1 Broken)`},
-		"the first constraint leaves none": {fleet, placement.Constraints{Pool: "worker"}, `no machine available: none is in pool "worker"`},
-		"one is left, then none": {fleet, placement.Constraints{Pool: "other", MinCPU: 16},
-			`no machine available: 1 in pool "other", none of these has 16 cores`},
-		"a constraint that takes nothing away is not mentioned": {fleet, placement.Constraints{Pool: "workers", Zone: "z1", MinMemoryMiB: 99999},
-			`no machine available: 14 in pool "workers", none of these has 99999 MiB of memory`},
-		"all busy, nothing asked": {[]maas.Machine{machine("a", state(maas.StatusDeployed))}, placement.Constraints{},
-			`no machine available: none is Ready (1 Deployed)`},
-		"only a locked one": {[]maas.Machine{machine("a", locked), machine("b", state(maas.StatusNew))}, placement.Constraints{},
-			`no machine available: 1 of 2 machines is Ready, none of these is unlocked`},
-		"a tag that must not be there": {[]maas.Machine{machine("a", tags("bad"))}, placement.Constraints{NotTags: []string{"bad"}},
-			`no machine available: none is without tag "bad"`},
-		"MAAS is empty": {nil, placement.Constraints{Pool: "x"}, `no machine available: MAAS shows us no machine at all`},
+		"the design's example": {candidates: fleet, want: placement.Constraints{Pool: "workers", Tags: []string{"gpu"}},
+			says: `no machine available: 14 in pool "workers", 3 of them have tag "gpu", none of these is Ready (2 Deployed, 1 Broken)`},
+		"the first constraint leaves none": {candidates: fleet, want: placement.Constraints{Pool: "worker"}, says: `no machine available: none is in pool "worker"`},
+		"one is left, then none": {candidates: fleet, want: placement.Constraints{Pool: "other", MinCPU: 16},
+			says: `no machine available: 1 in pool "other", none of these has 16 cores`},
+		"a constraint that takes nothing away is not mentioned": {candidates: fleet, want: placement.Constraints{Pool: "workers", Zone: "z1", MinMemoryMiB: 99999},
+			says: `no machine available: 14 in pool "workers", none of these has 99999 MiB of memory`},
+		"all busy, nothing asked": {candidates: []maas.Machine{machine("a", state(maas.StatusDeployed))}, want: placement.Constraints{},
+			says: `no machine available: none is Ready (1 Deployed)`},
+		"only a locked one": {candidates: []maas.Machine{machine("a", locked), machine("b", state(maas.StatusNew))}, want: placement.Constraints{},
+			says: `no machine available: 1 of 2 machines is Ready, none of these is unlocked`},
+		"a tag that must not be there": {candidates: []maas.Machine{machine("a", tags("bad"))}, want: placement.Constraints{NotTags: []string{"bad"}},
+			says: `no machine available: none is without tag "bad"`},
+		"MAAS is empty": {want: placement.Constraints{Pool: "x"}, says: `no machine available: MAAS shows us no machine at all`},
+		"one constraint that MAAS judges": {candidates: fleet, want: placement.Constraints{Pool: "workers", Storage: "root:900(ssd)", Satisfying: map[string]bool{}},
+			says: `no machine available: 14 in pool "workers", 11 of them are Ready, none of these has storage "root:900(ssd)"`},
+		"all constraints that MAAS judges": {
+			candidates: fleet, want: placement.Constraints{
+				Pool: "other", Storage: "root:900", Interfaces: "eth0:space=dmz", Subnets: []string{"10.0.0.0/24", "space:lab"}, Satisfying: map[string]bool{"cpu": true},
+			},
+			says: `no machine available: 1 in pool "other", none of these has storage "root:900" and interfaces "eth0:space=dmz" ` +
+				`and subnet "10.0.0.0/24" and subnet "space:lab"`},
+		"MAAS's judgement of busy machines is not known": {candidates: []maas.Machine{machine("a", state(maas.StatusDeployed))},
+			want: placement.Constraints{Storage: "root:900", Satisfying: map[string]bool{}}, says: `no machine available: none is Ready (1 Deployed)`},
+		"another claim was quicker": {candidates: fleet, want: placement.Constraints{Pool: "other"}, prefer: placement.Preferences{Taken: anyOf("x")},
+			says: `no machine available: 1 in pool "other", this one was claimed by another MaasMachine just now`},
+		"other claims were quicker": {candidates: []maas.Machine{machine("a"), machine("b"), machine("c", state(maas.StatusBroken))},
+			prefer: placement.Preferences{Taken: anyOf("a", "b")},
+			says:   `no machine available: 2 of 3 machines are Ready, all of these were claimed by another MaasMachine just now`},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			ranked, why := placement.Choose(test.candidates, test.want)
+			ranked, why := placement.Choose(test.candidates, test.want, test.prefer)
 			if len(ranked) != 0 {
 				t.Fatalf("found %d machines", len(ranked))
 			}
@@ -156,7 +199,7 @@ func TestChooseExplainsWhyNothingFits(t *testing.T) {
 func TestChooseLeavesItsInputAlone(t *testing.T) {
 	t.Parallel()
 	in := []maas.Machine{machine("b", state(maas.StatusDeployed)), machine("c"), machine("a")}
-	placement.Choose(in, placement.Constraints{})
+	placement.Choose(in, placement.Constraints{}, placement.Preferences{})
 	if in[0].SystemID != "b" || in[1].SystemID != "c" || in[2].SystemID != "a" {
 		t.Errorf("the candidates were reordered: %v %v %v", in[0].SystemID, in[1].SystemID, in[2].SystemID)
 	}

@@ -15,6 +15,8 @@ type requirement struct {
 	what string
 	// byState says that the states of the rejected tell something.
 	byState bool
+	// taken says that the rejected would fit, but another claim was quicker.
+	taken bool
 }
 
 // verb is singular and plural.
@@ -26,7 +28,7 @@ var (
 )
 
 // requirementsOf lists the constraints in the order in which people narrow a search down, then what every claim needs.
-func requirementsOf(want Constraints) []requirement {
+func requirementsOf(want Constraints, prefer Preferences) []requirement {
 	var all []requirement
 	add := func(wanted bool, v verb, what string, fits func(maas.Machine) bool) {
 		if wanted {
@@ -51,10 +53,32 @@ func requirementsOf(want Constraints) []requirement {
 	add(want.MinDiskGB > 0, has, fmt.Sprintf("a boot disk of %d GB", want.MinDiskGB), func(m maas.Machine) bool {
 		return bootDiskBytes(m) >= int64(want.MinDiskGB)*1_000_000_000
 	})
-	return append(all,
+	all = append(all,
 		requirement{fits: func(m maas.Machine) bool { return m.Status == maas.StatusReady }, verb: is, what: "Ready", byState: true},
 		requirement{fits: func(m maas.Machine) bool { return !m.Locked }, verb: is, what: "unlocked"},
 	)
+	// MAAS listed Ready machines only: of others it is not known.
+	add(want.Satisfying != nil, has, judgedByMAAS(want), func(m maas.Machine) bool { return want.Satisfying[m.SystemID] })
+	if prefer.Taken != nil {
+		all = append(all, requirement{fits: func(m maas.Machine) bool { return !prefer.Taken(m.SystemID) }, taken: true})
+	}
+	return all
+}
+
+// judgedByMAAS names the constraints that we do not understand, in the words in which they were given.
+func judgedByMAAS(want Constraints) string {
+	var parts []string
+	add := func(kind, value string) {
+		if value != "" {
+			parts = append(parts, fmt.Sprintf("%s %q", kind, value))
+		}
+	}
+	add("storage", want.Storage)
+	add("interfaces", want.Interfaces)
+	for _, subnet := range want.Subnets {
+		add("subnet", subnet)
+	}
+	return strings.Join(parts, " and ")
 }
 
 // sameArchitecture compares amd64/generic with amd64/generic or amd64.

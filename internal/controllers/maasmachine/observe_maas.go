@@ -139,14 +139,14 @@ func (r *Reconciler) findCandidates(ctx context.Context, o *observation) error {
 		return refused
 	})
 	want := o.constraints()
-	if o.candidates, _ = placement.Choose(free, want); len(o.candidates) > 0 {
+	if o.candidates, _ = placement.Choose(free, want, placement.Preferences{}); len(o.candidates) > 0 {
 		return nil
 	}
 	all, err := r.wide.look(ctx, r.machines(), o.now)
 	if err != nil {
 		return err
 	}
-	fitting, why := placement.Choose(all, want)
+	fitting, why := placement.Choose(all, want, placement.Preferences{})
 	if o.scarcity = why.String(); len(fitting) > 0 {
 		o.scarcity = "no machine available: those that fit were taken a moment ago"
 	}
