@@ -2,9 +2,11 @@ package v1beta1
 
 import clusterv1 "sigs.k8s.io/cluster-api/api/core/v1beta2"
 
-// Conditions of a MaasMachine. Ready summarises MachineAllocated, MachineDeployed, PoweredOn and Deleting.
+// Conditions of a MaasMachine. Ready sums up MachineAllocated, MachineDeployed, PoweredOn and Deleting. The other conditions
+// depend on the workload cluster or on DNS, and do not make a machine unready.
 const (
-	// MachineReadyCondition is True while the machine is deployed, ours, and running.
+	// MachineReadyCondition is True while the machine is deployed, ours, and running. Otherwise its reason and its message are
+	// those of the condition to look at, and it is what `kubectl get maasmachines` and `clusterctl describe cluster` show.
 	MachineReadyCondition = clusterv1.ReadyCondition
 
 	// MachineAllocatedCondition tells whether a machine in MAAS is claimed for this object, and still is.
@@ -16,8 +18,8 @@ const (
 	// MachinePoweredOnCondition tells what MAAS sees of the power of a deployed machine. A flicker is Unknown first.
 	MachinePoweredOnCondition = "PoweredOn"
 
-	// MachineDNSAttachedCondition tells, for a control-plane machine, whether its address is in the cluster's DNS record.
-	// It is not part of Ready: nothing waits for DNS.
+	// MachineDNSAttachedCondition tells, for a control-plane machine, whether its address is in the cluster's DNS record. It is
+	// not part of Ready: nothing waits for DNS.
 	MachineDNSAttachedCondition = "DNSAttached"
 
 	// MachineNodeLinkedCondition tells whether the machine's Node has our provider ID. It is not part of Ready, for it depends
@@ -28,74 +30,97 @@ const (
 	MachineDeletingCondition = clusterv1.DeletingCondition
 )
 
-// Reasons of MachineAllocated. While MAAS cannot be read, those of MAASAvailable stand here too.
+// Reasons of MachineAllocated. While MAAS cannot be read, those of MAASAvailable of a MaasCluster stand here too.
 const (
-	// MachineAllocatedReason: a machine is claimed for this object.
+	// MachineAllocatedReason: a machine is claimed for this object; the message names it.
 	MachineAllocatedReason = "MachineAllocated"
-	// WaitingForClusterInfrastructureReason: the MaasCluster is not provisioned yet.
+	// WaitingForClusterInfrastructureReason: the MaasCluster is not provisioned yet. Do: look at the conditions of the
+	// MaasCluster.
 	WaitingForClusterInfrastructureReason = "WaitingForClusterInfrastructure"
-	// WaitingForBootstrapDataReason: the bootstrap provider has not made the user data yet.
+	// WaitingForBootstrapDataReason: the bootstrap provider has not made the user data yet. Workers wait here until the control
+	// plane is initialized. Do: look at the first machine of the control plane; once that is initialized, at the KubeadmConfig
+	// of the Machine.
 	WaitingForBootstrapDataReason = "WaitingForBootstrapData"
-	// WaitingForOwnerReason: no Machine owns this object yet, or the one that does is being deleted, so nothing is claimed for it.
+	// WaitingForOwnerReason: no Machine owns this object yet, or the one that does is being deleted, so nothing is claimed for
+	// it. Do: wait, for Cluster API sets the owner within seconds. An object that was made by hand never gets one: make a
+	// Machine or a MachineDeployment that refers to a MaasMachineTemplate.
 	WaitingForOwnerReason = "WaitingForOwnerMachine"
-	// UnsupportedBootstrapFormatReason: the bootstrap data is in a format that the image's cloud-init cannot read.
+	// UnsupportedBootstrapFormatReason: the bootstrap data is in a format that the image's cloud-init cannot read. Do: use
+	// format `cloud-config` in the bootstrap provider's configuration.
 	UnsupportedBootstrapFormatReason = "UnsupportedBootstrapFormat"
-	// ClaimingReason: a machine is being claimed.
+	// ClaimingReason: a machine is being claimed. It takes seconds.
 	ClaimingReason = "Claiming"
-	// ClaimOutcomeUnknownReason: MAAS did not answer a claim; it is looked up before anything else is done.
+	// ClaimOutcomeUnknownReason: MAAS did not answer a claim. It is looked up before anything else is done. Do: wait, for it
+	// passes within minutes. If it keeps coming back, look at how busy MAAS is.
 	ClaimOutcomeUnknownReason = "ClaimOutcomeUnknown"
-	// NoMachineAvailableReason: no machine fits; the message says what each constraint leaves.
+	// NoMachineAvailableReason: no machine fits; the message says what each constraint leaves. Do: add machines to MAAS, release
+	// some, or ask for less in another MaasMachineTemplate. The claim is made as soon as a machine fits.
 	NoMachineAvailableReason = "NoMachineAvailable"
-	// ClaimRefusedReason: MAAS refuses the claim as it is; the message has MAAS's words.
+	// ClaimRefusedReason: MAAS refuses the claim as it is; the message has MAAS's words. Do: often the user of the API key lacks
+	// a right: grant it in MAAS. The claim is tried again by itself.
 	ClaimRefusedReason = "ClaimRefused"
-	// MachineNotFoundReason: MAAS has no machine with the stored system ID any more.
+	// MachineNotFoundReason: MAAS has no machine with the stored system ID any more. Do: nothing, if a MachineHealthCheck
+	// watches it, for Cluster API then replaces it. Else delete the Machine.
 	MachineNotFoundReason = "MachineNotFound"
-	// MachineNotOursReason: the machine with the stored system ID does not carry our claim; it is never touched.
+	// MachineNotOursReason: the machine with the stored system ID does not carry our claim: somebody else has it. It is never
+	// touched. Do: nothing, if a MachineHealthCheck watches it, for Cluster API then replaces it. Else delete the Machine.
 	MachineNotOursReason = "MachineNotOurs"
-	// MachineOfAnotherUserReason: the machine carries our claim, but its owner is not the user of our API key; it is not touched,
-	// and not given up.
+	// MachineOfAnotherUserReason: the machine carries our claim, but belongs to another MAAS user than our API key does. It is
+	// neither touched nor given up. Do: use a key of that user again, or release the machine in MAAS.
 	MachineOfAnotherUserReason = "MachineOfAnotherUser"
-	// InvalidClaimReason: the stored provider ID and system ID contradict each other or cannot be read.
+	// InvalidClaimReason: the stored provider ID and system ID contradict each other, or cannot be read, or the claim is that of
+	// another object: somebody edited or copied them. Do: delete the Machine; an object that was copied by hand, delete that.
 	InvalidClaimReason = "InvalidClaim"
 )
 
-// Reasons of MachineDeployed. Those of the states in which MAAS may hold a machine are named for the state. What a claim waits for
-// may stand here too, where it went away between claim and deployment.
+// Reasons of MachineDeployed. Those of the states in which MAAS may hold a machine are named for the state. What a claim waits
+// for may stand here too, where it went away between the claim and the deployment, and the reasons of MAASAvailable of a
+// MaasCluster while MAAS cannot be read.
 const (
 	// MachineDeployedReason: the image runs.
 	MachineDeployedReason = "MachineDeployed"
-	// WaitingForMachineReason: no machine is claimed yet.
+	// WaitingForMachineReason: no machine is claimed yet. Do: see MachineAllocated.
 	WaitingForMachineReason = "WaitingForMachine"
-	// DeployingReason: MAAS is installing the image.
+	// DeployingReason: MAAS is installing the image. Bare metal takes from minutes to most of an hour. Do: wait. The machine's
+	// page in MAAS shows how far it is.
 	DeployingReason = "MachineDeploying"
-	// DeployOutcomeUnknownReason: MAAS did not answer the deploy call; the machine is read before anything else is done.
+	// DeployOutcomeUnknownReason: MAAS did not answer the deploy call. The machine is read before anything else is done. Do:
+	// wait, for it passes within minutes. If it keeps coming back, look at how busy MAAS is.
 	DeployOutcomeUnknownReason = "DeployOutcomeUnknown"
-	// DeployRefusedReason: MAAS refuses to deploy; the message has MAAS's words.
+	// DeployRefusedReason: MAAS refuses to deploy; the message has MAAS's words. Do: often the image is not there: upload it, or
+	// name another in another MaasMachineTemplate. The deployment is tried again by itself.
 	DeployRefusedReason = "DeployRefused"
-	// DeployFailedReason: the deployment failed on the machine.
+	// DeployFailedReason: the deployment failed on the machine. Do: look at the machine's installation output in MAAS.
 	DeployFailedReason = "MachineDeployFailed"
-	// MachineLeftDeployedReason: somebody moved a deployed machine to another state; it is never deployed again.
+	// MachineLeftDeployedReason: somebody moved the deployed machine to another state. It is never deployed again. Do: delete
+	// the Machine, or let a MachineHealthCheck do it.
 	MachineLeftDeployedReason = "MachineLeftDeployed"
-	// MachineLockedReason: the machine is locked in MAAS, which refuses every act on it.
+	// MachineLockedReason: the machine is locked in MAAS, which refuses every act on it. Do: unlock it in MAAS.
 	MachineLockedReason = "MachineLocked"
 
-	// MachineGivenBackReason: before it was deployed, the machine was released or is being commissioned anew.
+	// MachineGivenBackReason: before it was deployed, the machine was released or is being commissioned anew. Do: delete the
+	// Machine to get another, or let a MachineHealthCheck do it.
 	MachineGivenBackReason = "MachineGivenBack"
-	// MachineBeingReleasedReason: before it was deployed, somebody began to release the machine or to erase its disks.
+	// MachineBeingReleasedReason: before it was deployed, somebody began to release the machine or to erase its disks. Do:
+	// delete the Machine to get another, or let a MachineHealthCheck do it.
 	MachineBeingReleasedReason = "MachineBeingReleased"
-	// MachineMissingReason: MAAS cannot find the hardware any more.
+	// MachineMissingReason: MAAS cannot find the hardware any more. Do: look at the machine: its power, its cables, its network.
+	// Then commission it again, and delete the Machine to get another.
 	MachineMissingReason = "MachineMissing"
-	// MachineReservedReason: MAAS keeps the machine for a named user, which no claim of ours asks for.
+	// MachineReservedReason: MAAS keeps the machine for a named user, which no claim of ours asks for. Do: delete the Machine to
+	// get another.
 	MachineReservedReason = "MachineReserved"
-	// MachineRetiredReason: an operator retired the machine.
+	// MachineRetiredReason: an operator retired the machine. Do: delete the Machine to get another.
 	MachineRetiredReason = "MachineRetired"
-	// MachineBrokenReason: an operator, or MAAS, marked the machine broken.
+	// MachineBrokenReason: an operator, or MAAS, marked the machine broken. Do: repair it and mark it fixed, or delete the
+	// Machine to get another.
 	MachineBrokenReason = "MachineBroken"
-	// MachineInRescueModeReason: an operator has, or had, the machine in rescue mode.
+	// MachineInRescueModeReason: an operator has, or had, the machine in rescue mode. Do: exit rescue mode in MAAS.
 	MachineInRescueModeReason = "MachineInRescueMode"
-	// MachineTestingReason: an operator has the machine tested.
+	// MachineTestingReason: an operator has the machine tested. Do: wait for the end of the tests, or abort them in MAAS.
 	MachineTestingReason = "MachineTesting"
-	// MachineFailedTestingReason: the machine failed a hardware test.
+	// MachineFailedTestingReason: the machine failed a hardware test. Do: look at the results in MAAS. Then override the failed
+	// test, or delete the Machine to get another.
 	MachineFailedTestingReason = "MachineFailedTesting"
 )
 
@@ -103,9 +128,11 @@ const (
 const (
 	// PoweredOnReason: MAAS sees the power on.
 	PoweredOnReason = "PoweredOn"
-	// PowerUnknownReason: MAAS cannot tell.
+	// PowerUnknownReason: MAAS cannot tell. Do: if it stays, check the machine's power settings in MAAS.
 	PowerUnknownReason = "PowerUnknown"
-	// PoweredOffReason: MAAS sees the power off; the condition is Unknown until that has lasted.
+	// PoweredOffReason: MAAS sees the power off. The condition is Unknown until that has lasted; then it is False, and the
+	// machine is switched on. Do: a machine that was deployed to memory is lost: delete the Machine to get another. Where
+	// switching on fails, check the machine's power settings in MAAS.
 	PoweredOffReason = "PoweredOff"
 )
 
@@ -113,13 +140,15 @@ const (
 const (
 	// DNSAttachedReason: the machine's address is in the record.
 	DNSAttachedReason = "DNSAttached"
-	// DNSAttachPendingReason: the address joins when the machine's API server serves.
+	// DNSAttachPendingReason: the address joins the record when the machine has one and its API server serves. Do: if it stays,
+	// look at the message; where it waits for the API server, look at the kubelet and the static pods on the machine.
 	DNSAttachPendingReason = "DNSAttachPending"
-	// DNSDetachPendingReason: the address has yet to leave the record.
+	// DNSDetachPendingReason: the address has yet to leave the record, before the machine is released. Do: if it stays, the
+	// message says why MAAS does not let it go.
 	DNSDetachPendingReason = "DNSDetachPending"
 	// DNSDetachedReason: the machine goes, and its address has left the record.
 	DNSDetachedReason = "DNSDetached"
-	// DNSNotManagedReason: the endpoint is the user's own.
+	// DNSNotManagedReason: the endpoint is an address of your own; DNS is left alone.
 	DNSNotManagedReason = "DNSNotManaged"
 )
 
@@ -127,29 +156,38 @@ const (
 const (
 	// NodeProviderIDSetReason: the Node has the provider ID.
 	NodeProviderIDSetReason = "NodeProviderIDSet"
-	// WaitingForNodeReason: no Node of this machine has registered.
+	// WaitingForNodeReason: no Node of this machine has registered. Do: if it stays long after the deployment, look at
+	// cloud-init and the kubelet on the machine.
 	WaitingForNodeReason = "WaitingForNode"
-	// WorkloadClusterUnreachableReason: the workload cluster does not answer.
+	// WorkloadClusterUnreachableReason: the workload cluster does not answer. Do: see APIServerAvailable of the MaasCluster.
 	WorkloadClusterUnreachableReason = "WorkloadClusterUnreachable"
-	// NodeProviderIDConflictReason: the Node carries another provider ID, which cannot be changed.
+	// NodeProviderIDConflictReason: the Node carries another provider ID, which cannot be changed. Do: something else sets it,
+	// such as a kubelet argument: remove that, and delete the Node so that it registers anew.
 	NodeProviderIDConflictReason = "NodeProviderIDConflict"
 )
 
-// Reasons of Deleting. While MAAS cannot be read, those of MAASAvailable stand here too, and ClaimOutcomeUnknown while a claim that
-// had no answer may still have an effect.
+// Reasons of Deleting, beside ClaimOutcomeUnknown, which stands here while a claim that had no answer may still have an effect.
+// While MAAS cannot be read, the reasons of MAASAvailable of a MaasCluster stand here too.
 const (
 	// NotDeletingReason: nobody deleted the object.
 	NotDeletingReason = clusterv1.NotDeletingReason
-	// LeavingDNSReason: the address is being taken out of the record.
+	// LeavingDNSReason: the address is being taken out of the DNS record, which comes before the release. Do: if it stays, the
+	// message says why MAAS does not let it go.
 	LeavingDNSReason = "LeavingDNS"
-	// ReleasingReason: MAAS is releasing the machine.
+	// ReleasingReason: MAAS is releasing the machine. Erasing disks takes long.
 	ReleasingReason = "Releasing"
-	// ReleaseOutcomeUnknownReason: MAAS did not answer the release; the machine is read before anything else is done.
+	// ReleaseOutcomeUnknownReason: MAAS did not answer the release. The machine is read before anything else is done. Do: wait,
+	// for it passes within minutes. If it keeps coming back, look at how busy MAAS is.
 	ReleaseOutcomeUnknownReason = "ReleaseOutcomeUnknown"
-	// ReleaseFailedReason: MAAS could not release the machine.
+	// ReleaseFailedReason: MAAS could not release the machine; the message has MAAS's words. Do: look at the machine in MAAS.
+	// For hardware beyond hope: the annotation `infrastructure.cluster.x-k8s.io/maas-abandon`, with the reason as its value,
+	// lets the object go without a release.
 	ReleaseFailedReason = "ReleaseFailed"
-	// ReleaseBlockedReason: MAAS does not allow a release in the machine's present state.
+	// ReleaseBlockedReason: MAAS allows no release in the machine's present state, or CAPMAAS did not claim the machine. Do: the
+	// message says what to do in MAAS. Or let go of the machine with the annotation
+	// `infrastructure.cluster.x-k8s.io/maas-abandon`, with the reason as its value.
 	ReleaseBlockedReason = "ReleaseBlocked"
-	// HeldReason: the MaasMachine was deleted while its Machine was not; it is held until that is confirmed.
+	// HeldReason: the MaasMachine was deleted while its Machine was not; it is held until that is confirmed. Do: delete the
+	// Machine instead, or confirm with the annotation `infrastructure.cluster.x-k8s.io/maas-confirm-delete`.
 	HeldReason = "HeldUntilConfirmed"
 )

@@ -1,42 +1,48 @@
-// Package telemetry holds the names of metrics and events, in one place.
+// Package telemetry holds the names of metrics and events, in one place. The reason of an event says what happened, in the past
+// tense where something was done; people filter by it. docs/conditions.md is made from the docstrings here, see hack/conditions.
 package telemetry
 
-// Reasons of events: what happened, in the past tense where something was done. They are an interface: people filter by them.
+// Events of a MaasCluster.
 const (
 	// EndpointChosen: the name of the control plane's DNS record was chosen and written down.
 	EndpointChosen = "EndpointChosen"
 	// EndpointPublished: the DNS record was made, for the first time or again.
 	EndpointPublished = "EndpointPublished"
-	// EndpointRepaired: addresses that belong to no machine of the cluster were taken out of the record.
+	// EndpointRepaired: addresses that belong to no machine of the cluster were taken out of the record. Do: find out who put
+	// them there.
 	EndpointRepaired = "EndpointRepaired"
-	// EndpointFailed: the endpoint cannot be published; the note says why.
+	// EndpointFailed: the endpoint cannot be published; the note says why. Do: see LoadBalancerReady.
 	EndpointFailed = "EndpointFailed"
 	// EndpointRemoved: the DNS record was removed with its cluster.
 	EndpointRemoved = "EndpointRemoved"
-	// MAASUnavailable: MAAS does not answer, or refuses our key.
+	// MAASUnavailable: MAAS does not answer, or refuses our key. Do: see MAASAvailable.
 	MAASUnavailable = "MAASUnavailable"
 	// MAASAvailable: MAAS answers again.
 	MAASAvailable = "MAASAvailable"
 	// APIServerReached: the workload API server began to answer.
 	APIServerReached = "APIServerReached"
-	// APIServerLost: the workload API server stopped answering.
+	// APIServerLost: the workload API server stopped answering. Do: see APIServerAvailable.
 	APIServerLost = "APIServerLost"
+)
 
+// Events of a MaasMachine.
+const (
 	// MachineAllocated: a machine was claimed in MAAS.
 	MachineAllocated = "MachineAllocated"
 	// MachineAdopted: a machine that a lost answer had claimed was found by its claim.
 	MachineAdopted = "MachineAdopted"
-	// NoMachineAvailable: no machine fits.
+	// NoMachineAvailable: no machine fits. Do: see MachineAllocated.
 	NoMachineAvailable = "NoMachineAvailable"
-	// ClaimRefused: MAAS refuses a claim whatever the machine; the note has its words.
+	// ClaimRefused: MAAS refuses a claim whatever the machine; the note has its words. Do: see MachineAllocated.
 	ClaimRefused = "ClaimRefused"
 	// DeployStarted: MAAS was told to install the image.
 	DeployStarted = "DeployStarted"
 	// Deployed: the image runs.
 	Deployed = "Deployed"
-	// DeployFailed: the deployment failed on the machine.
+	// DeployFailed: the deployment failed on the machine, or MAAS refuses it. Do: see MachineDeployed.
 	DeployFailed = "DeployFailed"
-	// MachineLost: the machine is gone from MAAS, or is not ours any more, or left Deployed.
+	// MachineLost: the machine is gone from MAAS, or is not ours any more, or left Deployed. Do: see MachineAllocated and
+	// MachineDeployed.
 	MachineLost = "MachineLost"
 	// PoweredOn: the machine's power was switched on.
 	PoweredOn = "PoweredOn"
@@ -50,15 +56,15 @@ const (
 	ReleaseStarted = "ReleaseStarted"
 	// Released: the machine is free.
 	Released = "Released"
-	// ReleaseFailed: the machine could not be released.
+	// ReleaseFailed: the machine could not be released. Do: see Deleting.
 	ReleaseFailed = "ReleaseFailed"
-	// Held: a MaasMachine was deleted while its Machine was not; nothing is released until that is confirmed.
+	// Held: a MaasMachine was deleted while its Machine was not; nothing is released until that is confirmed. Do: see Deleting.
 	Held = "Held"
-	// Abandoned: a person let go of a machine that could not be released.
+	// Abandoned: a person let go of a machine that could not be released. Do: see to the machine in MAAS, for nobody else does.
 	Abandoned = "Abandoned"
 )
 
-// Actions of events: what was being done when it happened.
+// Actions of events. They say what was being done when it happened.
 const (
 	// ActionPublishEndpoint is all that makes a control plane reachable.
 	ActionPublishEndpoint = "PublishEndpoint"
