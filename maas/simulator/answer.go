@@ -25,6 +25,8 @@ type answer struct {
 	body        []byte
 	// public answers do not depend on a session.
 	public bool
+	// machines is how many the answer lists: lists take their time for each.
+	machines int
 }
 
 // refusal is the response to a request that failed. What the request changed
@@ -44,6 +46,13 @@ type refusal struct {
 // ok answers v as MAAS prints it: indented by four spaces.
 func ok(v any) (*answer, *refusal) {
 	return &answer{status: http.StatusOK, contentType: typeJSON, body: pretty(v)}, nil
+}
+
+// okMachines answers a list of machines.
+func okMachines(list []*machineJSON) (*answer, *refusal) {
+	a, refused := ok(list)
+	a.machines = len(list)
+	return a, refused
 }
 
 // deleted is the answer to what leaves nothing to show.

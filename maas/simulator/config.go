@@ -38,6 +38,9 @@ type Config struct {
 	DefaultSeries string `json:"defaultSeries,omitempty"`
 	// Durations of what hardware does. Zero means at once.
 	Durations Durations `json:"durations,omitempty"`
+	// Latency is how long requests take. Zero means that they are answered at
+	// once.
+	Latency Latency `json:"latency,omitempty"`
 	// Boot starts what was deployed. When nil, timers play the machine.
 	Boot Booter `json:"-"`
 	// DNSAddr is where Start serves DNS over UDP and TCP (host:port); no DNS
@@ -186,8 +189,6 @@ type Durations struct {
 	DeployTimeout time.Duration
 }
 
-type durationsJSON map[string]string
-
 func (d *Durations) fields() map[string]*time.Duration {
 	return map[string]*time.Duration{
 		"install": &d.Install, "boot": &d.Boot, "powerOn": &d.PowerOn, "powerOff": &d.PowerOff,
@@ -196,12 +197,16 @@ func (d *Durations) fields() map[string]*time.Duration {
 }
 
 // UnmarshalJSON reads durations such as {"install": "90s"}.
-func (d *Durations) UnmarshalJSON(b []byte) error {
-	var in durationsJSON
+func (d *Durations) UnmarshalJSON(b []byte) error { return readDurations(b, d.fields()) }
+
+// MarshalJSON writes the durations that are not zero.
+func (d Durations) MarshalJSON() ([]byte, error) { return writeDurations(d.fields()) }
+
+func readDurations(b []byte, fields map[string]*time.Duration) error {
+	var in map[string]string
 	if err := json.Unmarshal(b, &in); err != nil {
 		return fmt.Errorf("durations must be strings such as \"90s\": %w", err)
 	}
-	fields := d.fields()
 	for name, text := range in {
 		field, ok := fields[name]
 		if !ok {
@@ -216,10 +221,9 @@ func (d *Durations) UnmarshalJSON(b []byte) error {
 	return nil
 }
 
-// MarshalJSON writes the durations that are not zero.
-func (d Durations) MarshalJSON() ([]byte, error) {
-	out := durationsJSON{}
-	for name, value := range d.fields() {
+func writeDurations(fields map[string]*time.Duration) ([]byte, error) {
+	out := map[string]string{}
+	for name, value := range fields {
 		if *value != 0 {
 			out[name] = value.String()
 		}

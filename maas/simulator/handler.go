@@ -4,6 +4,7 @@ import (
 	"net/http"
 	"net/url"
 	"strings"
+	"time"
 )
 
 // Handler serves the REST API below /MAAS/api/2.0/ and the metadata service
@@ -57,11 +58,15 @@ func serveElsewhere(w http.ResponseWriter, path string) {
 }
 
 func (h *handler) serveAPI(w http.ResponseWriter, req *http.Request, path string) {
+	began := time.Now()
 	segments, op, slashed := split(strings.TrimPrefix(path, apiPrefix))
 	res, vars := h.router.find(segments)
 	if !slashed || res == nil {
-		unknownEndpoint(path).write(w)
-		h.region.log.add(Request{Time: h.region.clock.Now(), Method: req.Method, Path: path, Status: http.StatusNotFound})
+		unknown := unknownEndpoint(path)
+		unknown.write(w)
+		h.region.log.add(Request{
+			Time: h.region.clock.Now(), Method: req.Method, Path: path, Status: unknown.status, Duration: time.Since(began), Bytes: len(unknown.body),
+		})
 		return
 	}
 	sent, refused := readBody(req)
@@ -80,7 +85,7 @@ func (h *handler) serveAPI(w http.ResponseWriter, req *http.Request, path string
 		Query: redact(query.urlValues()), Form: redact(sent.form.urlValues()),
 	}
 	run := &execution{
-		region: h.region, resource: res, http: req, entry: &entry, op: op,
+		region: h.region, resource: res, http: req, entry: &entry, began: began, op: op,
 		call: call{vars: vars, query: query, body: sent, form: sent.form},
 	}
 	run.serve(w)
@@ -92,37 +97,42 @@ type execution struct {
 	resource *resource
 	http     *http.Request
 	entry    *Request
+	began    time.Time
 	op       string
 	call     call
 }
 
 func (e *execution) serve(w http.ResponseWriter) {
 	r := e.region
-	fault := e.intercept()
+	fault, latency := e.intercept()
+	pause(e.http.Context(), latency.beforeEffect(e.http.Method, e.op))
 	a, refused, todo := e.run(fault)
 	r.perform(todo)
-	if fault.DropAnswer {
-		r.log.add(*e.entry)
-		dropConnection(w)
-		return
-	}
 	if refused != nil {
-		e.entry.Status = refused.status
-		r.log.add(*e.entry)
-		refused.write(w)
-		return
+		a = &answer{status: refused.status, body: []byte(refused.body)}
 	}
-	e.entry.Status = a.status
+	pause(e.http.Context(), latency.afterLook(e.http.Method, a.machines))
+	if !fault.DropAnswer {
+		e.entry.Status, e.entry.Bytes = a.status, len(a.body)
+	}
+	e.entry.Duration = time.Since(e.began)
 	r.log.add(*e.entry)
-	a.write(w)
+	switch {
+	case fault.DropAnswer:
+		dropConnection(w)
+	case refused != nil:
+		refused.write(w)
+	default:
+		a.write(w)
+	}
 }
 
 // intercept asks what is wanted to happen to the request, without the lock, so
 // that the one who is asked may change the region.
-func (e *execution) intercept() Fault {
+func (e *execution) intercept() (Fault, Latency) {
 	r := e.region
 	r.mu.Lock()
-	ask := r.intercept
+	ask, latency := r.intercept, r.latency
 	if oauth, found, _ := oauthParams(e.http); found {
 		if key, ok := r.state.tokens.get(oauth["oauth_token"]); ok && key.owner != nil {
 			e.entry.User = key.owner.name
@@ -130,9 +140,9 @@ func (e *execution) intercept() Fault {
 	}
 	r.mu.Unlock()
 	if ask == nil {
-		return Fault{}
+		return Fault{}, latency
 	}
-	return ask(*e.entry)
+	return ask(*e.entry), latency
 }
 
 // run is the request's transaction, under the region's lock.

@@ -15,7 +15,7 @@ func listMachines(c *call) (*answer, *refusal) {
 			out = append(out, c.render(m))
 		}
 	}
-	return ok(out)
+	return okMachines(out)
 }
 
 func readMachine(c *call) (*answer, *refusal) { return ok(c.render(c.machine)) }
@@ -32,7 +32,7 @@ func listAllocated(c *call) (*answer, *refusal) {
 			out = append(out, c.render(m))
 		}
 	}
-	return ok(out)
+	return okMachines(out)
 }
 
 // isRegistered says whether some machine has a MAC address.

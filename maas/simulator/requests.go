@@ -24,6 +24,11 @@ type Request struct {
 	// Status is the HTTP status of the answer; 0 while the request runs, and
 	// when its answer was dropped.
 	Status int
+	// Duration is from when the request came until its answer went out, in
+	// real time even if the region's clock is virtual.
+	Duration time.Duration
+	// Bytes is the size of the answer's body.
+	Bytes int
 }
 
 // Fault is what Config.Intercept wants done to a request. The zero value is no

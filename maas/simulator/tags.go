@@ -102,7 +102,7 @@ func taggedMachines(c *call) (*answer, *refusal) {
 			out = append(out, c.render(m))
 		}
 	}
-	return ok(out)
+	return okMachines(out)
 }
 
 // updateTagNodes adds the tag to machines and removes it from others. It
