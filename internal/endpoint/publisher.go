@@ -5,14 +5,23 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"time"
 
 	"github.com/capmaas/cluster-api-provider-maas/maas"
 )
 
 // Publisher changes records in MAAS. It is safe for concurrent use, and one process has one for each MAAS.
 type Publisher struct {
-	maas  *maas.Client
-	names nameLocks
+	// Changed, if set, is called when a record was seen to have lost addresses that nobody here took out, or had to be made
+	// although the cluster has control-plane machines: those have to join again. It is called on the caller's goroutine, must not
+	// block or call the publisher, and is set before the first use.
+	Changed func(Record)
+	// Now is the clock by which sightings age; nil means time.Now. It is set before the first use.
+	Now func() time.Time
+
+	maas   *maas.Client
+	names  nameLocks
+	memory memory
 }
 
 // NewPublisher returns a publisher for the MAAS that client talks to. The client's key must be an administrator's.
@@ -34,7 +43,7 @@ type State struct {
 func (s State) Has(address string) bool { return slices.Contains(s.Addresses, canonical(address)) }
 
 // Ensure makes the record if there is none, removes addresses of machines that are not members, and repairs what else
-// drifted. It never adds an address. Errors: [*NotOursError], [*DomainNotFoundError], [*DomainNotAuthoritativeError], and those
+// drifted. It never adds an address. Of a record that is as it should be it takes one request. Errors: [*NotOursError], [*DomainNotFoundError], [*DomainNotAuthoritativeError], and those
 // of package maas.
 func (p *Publisher) Ensure(ctx context.Context, record Record, members Members) (State, error) {
 	unlock, err := p.names.lock(ctx, record.FQDN())
@@ -42,10 +51,11 @@ func (p *Publisher) Ensure(ctx context.Context, record Record, members Members) 
 		return State{}, err
 	}
 	defer unlock()
-	if err := p.checkDomain(ctx, record.Domain); err != nil {
-		return State{}, err
+	state, err := p.publish(ctx, record, change{members: &members})
+	if state.Created && len(members.SystemIDs) > 0 {
+		p.changed(record)
 	}
-	return p.publish(ctx, record, change{members: &members})
+	return state, err
 }
 
 // Join adds an address, and makes the record if there is none. The address must just have been read from a machine of ours: one
@@ -94,6 +104,24 @@ func (p *Publisher) Read(ctx context.Context, record Record) (State, error) {
 	return State{Exists: d.found, Addresses: d.present}, nil
 }
 
+// Glance is Read for those who only look: it returns what was last seen of the record, or left in it by a write of ours, if that
+// is not older than maxAge. Many who ask at once cost one request.
+func (p *Publisher) Glance(ctx context.Context, record Record, maxAge time.Duration) (State, error) {
+	since := p.now().Add(-maxAge)
+	if state, ok := p.memory.young(record, since); ok {
+		return state, nil
+	}
+	unlock, err := p.names.lock(ctx, record.FQDN())
+	if err != nil {
+		return State{}, err
+	}
+	defer unlock()
+	if state, ok := p.memory.young(record, since); ok {
+		return state, nil
+	}
+	return p.Read(ctx, record)
+}
+
 // Remove deletes the record, with its mark, and says whether there was one. One that is gone, or whose domain is, is no error,
 // and one that is not ours stays.
 func (p *Publisher) Remove(ctx context.Context, record Record) (removed bool, err error) {
@@ -113,6 +141,7 @@ func (p *Publisher) Remove(ctx context.Context, record Record) (removed bool, er
 	if !d.found {
 		return false, nil
 	}
+	p.memory.forget(record)
 	return true, p.delete(ctx, record, append(d.surplus, d.id)...)
 }
 
@@ -127,6 +156,9 @@ func (p *Publisher) publish(ctx context.Context, record Record, want change) (St
 	if !d.found {
 		if d.foreign || record.Token == "" {
 			return State{}, &NotOursError{FQDN: record.FQDN()}
+		}
+		if err := p.checkDomain(ctx, record.Domain); err != nil {
+			return State{}, err
 		}
 		if found, err = p.mark(ctx, record); err != nil {
 			return State{}, err
@@ -169,8 +201,10 @@ func (p *Publisher) act(ctx context.Context, record Record, d decision) (State, 
 	if d.write {
 		_, err := p.maas.UpdateDNSResource(ctx, d.id, maas.DNSResourceParams{AddressTTL: AddressTTL, IPAddresses: d.set})
 		if err != nil {
+			p.memory.forget(record)
 			return state, fmt.Errorf("write the DNS record %s: %w", record.FQDN(), err)
 		}
+		p.memory.wrote(record, State{Exists: true, Addresses: d.set}, p.now())
 		state.Added, state.Removed = without(d.set, d.present), without(d.present, d.set)
 	}
 	if err := p.delete(ctx, record, d.surplus...); err != nil {
@@ -181,14 +215,32 @@ func (p *Publisher) act(ctx context.Context, record Record, d decision) (State, 
 }
 
 func (p *Publisher) find(ctx context.Context, record Record) ([]maas.DNSResource, error) {
+	began := p.now()
 	found, err := p.maas.DNSResources(ctx, maas.DNSResourceFilter{Name: record.Name, Domain: record.Domain})
-	if errors.Is(err, maas.ErrNotFound) {
-		return nil, &DomainNotFoundError{Domain: record.Domain}
-	}
-	if err != nil {
+	if err != nil && !errors.Is(err, maas.ErrNotFound) {
 		return nil, fmt.Errorf("read the DNS record %s: %w", record.FQDN(), err)
 	}
+	d := decide(record, found, change{})
+	if p.memory.found(record, State{Exists: d.found, Addresses: d.present}, began) {
+		p.changed(record)
+	}
+	if err != nil {
+		return nil, &DomainNotFoundError{Domain: record.Domain}
+	}
 	return found, nil
+}
+
+func (p *Publisher) changed(record Record) {
+	if p.Changed != nil {
+		p.Changed(record)
+	}
+}
+
+func (p *Publisher) now() time.Time {
+	if p.Now != nil {
+		return p.Now()
+	}
+	return time.Now()
 }
 
 func (p *Publisher) delete(ctx context.Context, record Record, ids ...int) error {
