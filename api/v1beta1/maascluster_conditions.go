@@ -15,8 +15,27 @@ const (
 	// ClusterAPIServerAvailableCondition tells whether the workload API server answers. It is not part of Ready.
 	ClusterAPIServerAvailableCondition = "APIServerAvailable"
 
-	// MAASAvailableCondition tells whether MAAS answers and accepts our key. It is not part of Ready.
+	// MAASAvailableCondition tells whether MAAS can be worked with: it answers, is of a version that is supported, accepts our
+	// key, gives it the rights that are needed, and has the same time as we. It is not part of Ready.
 	MAASAvailableCondition = "MAASAvailable"
+
+	// ClusterDomainServedCondition tells, where the endpoint is a DNS record in MAAS, whether MAAS answers for its domain. It is
+	// looked at about every ten minutes, and is not part of Ready.
+	ClusterDomainServedCondition = "DomainServed"
+
+	// ClusterZonesAndPoolsFoundCondition tells whether MAAS has the zones and resource pools that the MaasCluster, its
+	// MaasMachineTemplates, and its machines that are still to be claimed name. It is looked at about every ten minutes, and is not
+	// part of Ready.
+	ClusterZonesAndPoolsFoundCondition = "ZonesAndPoolsFound"
+
+	// ClusterImagesFoundCondition tells whether MAAS has the images that the cluster's MaasMachineTemplates, and its machines that
+	// are still to be deployed, name, for the architecture that they ask for. It is looked at about every ten minutes, and is not
+	// part of Ready.
+	ClusterImagesFoundCondition = "ImagesFound"
+
+	// ClusterEndpointResolvesCondition tells whether the name of the control plane's endpoint, looked up in the management cluster,
+	// leads to the addresses that are published for it. It is not part of Ready.
+	ClusterEndpointResolvesCondition = "EndpointResolves"
 
 	// ClusterDeletingCondition tells how far the removal is.
 	ClusterDeletingCondition = clusterv1.DeletingCondition
@@ -53,16 +72,70 @@ const (
 
 // Reasons of MAASAvailable.
 const (
-	// MAASAvailableReason: MAAS answers, and accepts our key.
+	// MAASAvailableReason: MAAS answers, and can be worked with. A message notes a version that is newer than those tested.
 	MAASAvailableReason = "MAASAvailable"
 	// MAASUnreachableReason: MAAS does not answer. Clusters run on; nothing is claimed or released meanwhile. Do: look whether
 	// MAAS runs, and whether the management cluster reaches it at `MAAS_ENDPOINT`.
 	MAASUnreachableReason = "MAASUnreachable"
-	// MAASKeyRefusedReason: MAAS refuses our key, or the key lacks a right. Do: make a key that may, in MAAS: for DNS records,
-	// that of an administrator.
+	// MAASKeyRefusedReason: MAAS does not accept our key. Do: make a key in MAAS, and put it into `MAAS_API_KEY`.
 	MAASKeyRefusedReason = "MAASKeyRefused"
+	// MAASKeyLacksRightsReason: MAAS knows our key, but its user may not do what is needed: DNS records are written by
+	// administrators only, and a disabled user may do nothing. Do: make that user an administrator in MAAS, or use the key of one.
+	MAASKeyLacksRightsReason = "MAASKeyLacksRights"
+	// MAASVersionUnsupportedReason: MAAS is older than 3.3, or names a version that cannot be read. Do: upgrade MAAS.
+	MAASVersionUnsupportedReason = "MAASVersionUnsupported"
+	// ClocksDifferReason: the clocks of MAAS and of the manager's host differ by more than a minute. MAAS refuses requests whose time is
+	// more than 300 seconds old, whatever the key. Do: let both hosts take the time from NTP servers.
+	ClocksDifferReason = "ClocksDiffer"
 	// NotMAASReason: what answers at the endpoint is not MAAS. Do: correct `MAAS_ENDPOINT`.
 	NotMAASReason = "NotMAAS"
+)
+
+// NotCheckedReason: MAAS could not be asked yet; it stands in DomainServed, ZonesAndPoolsFound and ImagesFound. Do: look at the
+// condition MAASAvailable.
+const NotCheckedReason = "NotChecked"
+
+// Reasons of DomainServed, beside DomainNotFound and DomainNotAuthoritative.
+const (
+	// DomainServedReason: MAAS has the domain, and answers for it.
+	DomainServedReason = "DomainServed"
+)
+
+// Reasons of ZonesAndPoolsFound.
+const (
+	// ZonesAndPoolsFoundReason: MAAS has all that are named.
+	ZonesAndPoolsFoundReason = "ZonesAndPoolsFound"
+	// ZoneNotFoundReason: MAAS has no zone of a name that an object asks for, so nothing can be claimed there. Do: make the zone in
+	// MAAS, or correct the object that the message names.
+	ZoneNotFoundReason = "ZoneNotFound"
+	// PoolNotFoundReason: MAAS has no resource pool of a name that an object asks for, so nothing can be claimed there. Do: make the
+	// pool in MAAS, or correct the object that the message names.
+	PoolNotFoundReason = "PoolNotFound"
+)
+
+// Reasons of ImagesFound.
+const (
+	// ImagesFoundReason: MAAS has all that are named.
+	ImagesFoundReason = "ImagesFound"
+	// ImageNotFoundReason: MAAS has no image of a name that an object asks for, or not for its architecture, so no machine can be
+	// deployed with it. Do: upload or import the image in MAAS, or correct the object that the message names.
+	ImageNotFoundReason = "ImageNotFound"
+)
+
+// Reasons of EndpointResolves.
+const (
+	// EndpointResolvesReason: the name leads to addresses that are published for it, or, with an endpoint of your own, to any.
+	EndpointResolvesReason = "EndpointResolves"
+	// NoAddressPublishedReason: no machine of the control plane has joined the DNS record yet, so there is nothing to look up.
+	NoAddressPublishedReason = "NoAddressPublished"
+	// EndpointNotLookedUpReason: the name is being looked up for the first time.
+	EndpointNotLookedUpReason = "EndpointNotLookedUp"
+	// EndpointNotResolvedReason: the name cannot be resolved where the manager runs, so Cluster API does not reach the workload
+	// cluster. Do: let the DNS servers of the management cluster forward the domain to MAAS.
+	EndpointNotResolvedReason = "EndpointNotResolved"
+	// EndpointResolvesElsewhereReason: the name leads to other addresses than those that are published in MAAS. Do: look which DNS
+	// server answers the management cluster for that domain; it may hold a record of its own.
+	EndpointResolvesElsewhereReason = "EndpointResolvesElsewhere"
 )
 
 // Reasons of Deleting, beside NotDeleting.
