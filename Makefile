@@ -61,10 +61,11 @@ build: go-there ## Build the manager, the simulator and the sandbox program into
 	cd sandbox && go build -o $(BIN)/ ./cmd/...
 
 .PHONY: generate
-generate: $(TOOLS)/controller-gen ## Write deep copies, CRDs and the manager's role anew from the Go code
+generate: $(TOOLS)/controller-gen ## Write deep copies, CRDs, the manager's role and docs/conditions.md anew from the Go code
 	$(TOOLS)/controller-gen object paths=./api/...
 	$(TOOLS)/controller-gen crd paths=./api/... output:crd:artifacts:config=config/crd/bases
 	$(TOOLS)/controller-gen rbac:roleName=manager-role paths=./internal/... output:rbac:artifacts:config=config/rbac
+	go run ./hack/conditions docs/conditions.md
 
 .PHONY: clean
 clean: ## Remove _build/: all that was built, the machines' root file system included
@@ -131,10 +132,12 @@ generate-check: $(TOOLS)/controller-gen ## Fail, with the difference, if a gener
 	$(TOOLS)/controller-gen object paths=./api/... output:object:dir=$$fresh
 	$(TOOLS)/controller-gen crd paths=./api/... output:crd:artifacts:config=$$fresh/crd
 	$(TOOLS)/controller-gen rbac:roleName=manager-role paths=./internal/... output:rbac:artifacts:config=$$fresh/rbac
+	go run ./hack/conditions $$fresh/conditions.md
 	stale=
 	diff -u api/v1beta1/zz_generated.deepcopy.go $$fresh/zz_generated.deepcopy.go || stale=1
 	diff -ru config/crd/bases $$fresh/crd || stale=1
 	diff -u config/rbac/role.yaml $$fresh/rbac/role.yaml || stale=1
+	diff -u docs/conditions.md $$fresh/conditions.md || stale=1
 	[ -z "$$stale" ] || { echo "generated files are not current: run 'make generate' and commit what it writes" >&2; exit 1; }
 	for module in $(MODULES); do
 	  (cd $$module && go mod tidy -diff) || { echo "go.mod or go.sum in $$module is not current: run 'go mod tidy' there" >&2; exit 1; }

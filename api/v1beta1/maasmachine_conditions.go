@@ -30,7 +30,7 @@ const (
 	MachineDeletingCondition = clusterv1.DeletingCondition
 )
 
-// Reasons of MachineAllocated. While MAAS cannot be read, those of MAASAvailable of a MaasCluster stand here too.
+// Reasons of MachineAllocated. While MAAS cannot be read, the reasons of MAASAvailable of a MaasCluster stand here too.
 const (
 	// MachineAllocatedReason: a machine is claimed for this object; the message names it.
 	MachineAllocatedReason = "MachineAllocated"
@@ -73,9 +73,9 @@ const (
 	InvalidClaimReason = "InvalidClaim"
 )
 
-// Reasons of MachineDeployed. Those of the states in which MAAS may hold a machine are named for the state. What a claim waits
-// for may stand here too, where it went away between the claim and the deployment, and the reasons of MAASAvailable of a
-// MaasCluster while MAAS cannot be read.
+// Reasons of MachineDeployed. Where MAAS holds the machine in a state in which it cannot be deployed, the reason is named for that
+// state. What a claim waits for may stand here too, where it went away between the claim and the deployment; and the reasons of
+// MAASAvailable of a MaasCluster, while MAAS cannot be read.
 const (
 	// MachineDeployedReason: the image runs.
 	MachineDeployedReason = "MachineDeployed"
@@ -166,7 +166,7 @@ const (
 	NodeProviderIDConflictReason = "NodeProviderIDConflict"
 )
 
-// Reasons of Deleting, beside ClaimOutcomeUnknown, which stands here while a claim that had no answer may still have an effect.
+// Reasons of Deleting, beside ClaimOutcomeUnknown. The latter stands here while a claim that had no answer may still have an effect.
 // While MAAS cannot be read, the reasons of MAASAvailable of a MaasCluster stand here too.
 const (
 	// NotDeletingReason: nobody deleted the object.

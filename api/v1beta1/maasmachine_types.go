@@ -183,16 +183,16 @@ type MaasMachineStatus struct {
 // +kubebuilder:storageversion
 // +kubebuilder:subresource:status
 // +kubebuilder:printcolumn:name="Cluster",type=string,JSONPath=`.metadata.labels['cluster\.x-k8s\.io/cluster-name']`,description="Cluster to which this belongs"
-// +kubebuilder:printcolumn:name="Ready",type=string,JSONPath=`.status.conditions[?(@.type=="Ready")].status`
-// +kubebuilder:printcolumn:name="Reason",type=string,JSONPath=`.status.conditions[?(@.type=="Ready")].reason`
+// +kubebuilder:printcolumn:name="Ready",type=string,JSONPath=`.status.conditions[?(@.type=="Ready")].status`,description="Whether the machine is deployed, ours, and running"
+// +kubebuilder:printcolumn:name="Reason",type=string,JSONPath=`.status.conditions[?(@.type=="Ready")].reason`,description="Reason of the condition Ready"
 // +kubebuilder:printcolumn:name="Host",type=string,JSONPath=`.status.hostname`,description="Name of the machine in MAAS"
-// +kubebuilder:printcolumn:name="SystemID",type=string,JSONPath=`.spec.systemID`
+// +kubebuilder:printcolumn:name="SystemID",type=string,JSONPath=`.spec.systemID`,description="MAAS's identifier of the machine"
 // +kubebuilder:printcolumn:name="State",type=string,JSONPath=`.status.machineState`,description="State of the machine in MAAS"
-// +kubebuilder:printcolumn:name="Zone",type=string,JSONPath=`.status.failureDomain`
-// +kubebuilder:printcolumn:name="Age",type=date,JSONPath=`.metadata.creationTimestamp`
-// +kubebuilder:printcolumn:name="Power",type=string,priority=10,JSONPath=`.status.powerState`
-// +kubebuilder:printcolumn:name="ProviderID",type=string,priority=10,JSONPath=`.spec.providerID`
-// +kubebuilder:printcolumn:name="Message",type=string,priority=10,JSONPath=`.status.conditions[?(@.type=="Ready")].message`
+// +kubebuilder:printcolumn:name="Zone",type=string,JSONPath=`.status.failureDomain`,description="MAAS zone in which the machine is"
+// +kubebuilder:printcolumn:name="Age",type=date,JSONPath=`.metadata.creationTimestamp`,description="Time since the object was made"
+// +kubebuilder:printcolumn:name="Power",type=string,priority=10,JSONPath=`.status.powerState`,description="What MAAS last saw of the machine's power"
+// +kubebuilder:printcolumn:name="ProviderID",type=string,priority=10,JSONPath=`.spec.providerID`,description="Provider ID that the machine and its Node share"
+// +kubebuilder:printcolumn:name="Message",type=string,priority=10,JSONPath=`.status.conditions[?(@.type=="Ready")].message`,description="Message of the condition Ready"
 type MaasMachine struct {
 	metav1.TypeMeta   `json:",inline"`
 	metav1.ObjectMeta `json:"metadata,omitempty"`

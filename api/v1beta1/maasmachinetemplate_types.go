@@ -62,9 +62,9 @@ type MaasMachineTemplateStatus struct {
 // +kubebuilder:storageversion
 // +kubebuilder:subresource:status
 // +kubebuilder:printcolumn:name="Cluster",type=string,JSONPath=`.metadata.labels['cluster\.x-k8s\.io/cluster-name']`,description="Cluster to which this belongs"
-// +kubebuilder:printcolumn:name="Image",type=string,JSONPath=`.spec.template.spec.image`
-// +kubebuilder:printcolumn:name="Pool",type=string,JSONPath=`.spec.template.spec.resourcePool`
-// +kubebuilder:printcolumn:name="Age",type=date,JSONPath=`.metadata.creationTimestamp`
+// +kubebuilder:printcolumn:name="Image",type=string,JSONPath=`.spec.template.spec.image`,description="Image that the machines get"
+// +kubebuilder:printcolumn:name="Pool",type=string,JSONPath=`.spec.template.spec.resourcePool`,description="MAAS resource pool that the machines come from"
+// +kubebuilder:printcolumn:name="Age",type=date,JSONPath=`.metadata.creationTimestamp`,description="Time since the object was made"
 type MaasMachineTemplate struct {
 	metav1.TypeMeta   `json:",inline"`
 	metav1.ObjectMeta `json:"metadata,omitempty"`

@@ -58,6 +58,8 @@ const (
 	Released = "Released"
 	// ReleaseFailed: the machine could not be released. Do: see Deleting.
 	ReleaseFailed = "ReleaseFailed"
+	// Kept: a machine whose deployment failed was let go of without being released, as its spec asked.
+	Kept = "Kept"
 	// Held: a MaasMachine was deleted while its Machine was not; nothing is released until that is confirmed. Do: see Deleting.
 	Held = "Held"
 	// Abandoned: a person let go of a machine that could not be released. Do: see to the machine in MAAS, for nobody else does.
@@ -68,7 +70,7 @@ const (
 const (
 	// ActionPublishEndpoint is all that makes a control plane reachable.
 	ActionPublishEndpoint = "PublishEndpoint"
-	// ActionRemoveEndpoint takes that away.
+	// ActionRemoveEndpoint is taking that away again.
 	ActionRemoveEndpoint = "RemoveEndpoint"
 	// ActionObserve is looking, without changing anything.
 	ActionObserve = "Observe"
