@@ -9,6 +9,8 @@ import (
 	"time"
 
 	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/client-go/util/workqueue"
+	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 	"sigs.k8s.io/controller-runtime/pkg/source"
 
 	"github.com/capmaas/cluster-api-provider-maas/maas"
@@ -26,16 +28,18 @@ const (
 
 // Inventory is the view. It is safe for concurrent use. Until it is started, as on a manager that does not lead, it shows nothing of
 // single machines, and reads lists anew each time.
-type Inventory struct{}
+type Inventory struct{ maas *maas.Client }
 
 // Constraints are those that MAAS checks, in its own syntax. They are comparable.
 type Constraints struct{ Storage, Interfaces, Subnets string }
 
 // New returns an inventory of the MAAS that client talks to. Now is the clock; nil means time.Now.
-func New(client *maas.Client, now func() time.Time) *Inventory { return &Inventory{} }
+func New(client *maas.Client, now func() time.Time) *Inventory { return &Inventory{maas: client} }
 
 // Source raises a reconcile of each object whose machine changed, or, for objects that wait for a machine, when one may have become free.
-func (v *Inventory) Source() source.Source { return nil }
+func (v *Inventory) Source() source.Source {
+	return source.Func(func(context.Context, workqueue.TypedRateLimitingInterface[reconcile.Request]) error { return nil })
+}
 
 // Follow says that an object cares for a machine, and how much. It replaces what was said for the object before.
 func (v *Inventory) Follow(object types.NamespacedName, systemID string, pace Pace) {}
@@ -59,11 +63,15 @@ func (v *Inventory) Touched(systemID string) {}
 
 // Free lists the machines that are Ready and satisfy what MAAS checks. One list serves all who ask within seconds, and longer while nothing
 // happens in MAAS. The callers must not change what they get. An error is one of package maas.
-func (v *Inventory) Free(ctx context.Context, constraints Constraints) ([]maas.Machine, error) { return nil, nil }
+func (v *Inventory) Free(ctx context.Context, constraints Constraints) ([]maas.Machine, error) {
+	return v.maas.Machines(ctx, maas.MachineFilter{Statuses: []maas.Status{maas.StatusReady}})
+}
 
 // All lists every machine that our user may see, as of at most maxAge ago. It is the heaviest request there is: maxAge is a minute or more.
 // The callers must not change what they get. An error is one of package maas.
-func (v *Inventory) All(ctx context.Context, maxAge time.Duration) ([]maas.Machine, error) { return nil, nil }
+func (v *Inventory) All(ctx context.Context, maxAge time.Duration) ([]maas.Machine, error) {
+	return v.maas.Machines(ctx, maas.MachineFilter{})
+}
 
 // Start keeps the view until ctx ends. It implements the manager's Runnable.
 func (v *Inventory) Start(ctx context.Context) error { <-ctx.Done(); return nil }
