@@ -46,4 +46,6 @@ const (
 	MachineAnnotationMachine = "capmaas-machine"
 	// MachineAnnotationAbandoned says why a MaasMachine was let go without its machine being released.
 	MachineAnnotationAbandoned = "capmaas-abandoned"
+	// MachineAnnotationKept says that a machine whose deployment failed was let go of without being released, for a person to look at.
+	MachineAnnotationKept = "capmaas-kept"
 )

@@ -11,6 +11,8 @@ import (
 	"github.com/capmaas/cluster-api-provider-maas/internal/controllers/maasmachine"
 	"github.com/capmaas/cluster-api-provider-maas/internal/endpoint"
 	"github.com/capmaas/cluster-api-provider-maas/internal/identity"
+	"github.com/capmaas/cluster-api-provider-maas/internal/inventory"
+	"github.com/capmaas/cluster-api-provider-maas/internal/placement"
 	"github.com/capmaas/cluster-api-provider-maas/maas"
 )
 
@@ -48,11 +50,17 @@ func Setup(ctx context.Context, mgr ctrl.Manager, options Options) error {
 	if err := cluster.SetupWithManager(ctx, mgr, controller.Options{MaxConcurrentReconciles: 1}); err != nil {
 		return err
 	}
+	machines := inventory.New(options.MAAS, nil)
+	if err := mgr.Add(machines); err != nil {
+		return fmt.Errorf("add the inventory of machines: %w", err)
+	}
 	machine := &maasmachine.Reconciler{
 		Client:       mgr.GetClient(),
 		MAAS:         options.MAAS,
 		Endpoint:     publisher,
 		Identity:     user,
+		Inventory:    machines,
+		Reservations: &placement.Reservations{},
 		ClusterCache: clusters,
 		Recorder:     mgr.GetEventRecorder(FieldManager),
 		WatchFilter:  options.WatchFilter,

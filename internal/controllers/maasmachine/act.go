@@ -18,6 +18,18 @@ import (
 	"github.com/capmaas/cluster-api-provider-maas/maas"
 )
 
+// take takes one step, and drops what was seen before if that may show it now.
+func (r *Reconciler) take(ctx context.Context, o *observation, s step) (failure, err error) {
+	if !showsElsewhere(s) {
+		o.current = false
+	}
+	failure, err = r.act(ctx, o, s)
+	if id := machineOf(s, *o); id != "" {
+		r.Inventory.Touched(id)
+	}
+	return failure, err
+}
+
 // act takes one step. The first error is what MAAS or a workload cluster answered, and is for the plan to judge; the second is
 // one of the management cluster, and ends the reconcile.
 func (r *Reconciler) act(ctx context.Context, o *observation, s step) (failure, err error) {
@@ -61,8 +73,7 @@ func (r *Reconciler) actOutside(ctx context.Context, o *observation, s step) err
 	defer cancel()
 	switch s := s.(type) {
 	case annotate:
-		_, err := r.MAAS.SetWorkloadAnnotations(ctx, s.systemID, o.annotations())
-		return err
+		return r.write(ctx, o, s.systemID, o.annotations())
 	case releaseExtra:
 		return r.release(ctx, o, s.systemID)
 	case release:
@@ -84,8 +95,11 @@ func (r *Reconciler) actOutside(ctx context.Context, o *observation, s step) err
 		}
 		return err
 	case markAbandoned:
-		_, err := r.MAAS.SetWorkloadAnnotations(ctx, s.systemID, map[string]string{infrav1.MachineAnnotationAbandoned: o.abandonReason()})
-		return err
+		return r.write(ctx, o, s.systemID, map[string]string{infrav1.MachineAnnotationAbandoned: o.abandonReason()})
+	case markKept:
+		return r.write(ctx, o, s.systemID, map[string]string{
+			infrav1.MachineAnnotationKept: "the deployment for MaasMachine " + nameInMAAS(o.object) + " failed: release it when it was looked at",
+		})
 	}
 	return fmt.Errorf("no such step: %s", s.key())
 }
@@ -100,6 +114,7 @@ func (r *Reconciler) claim(ctx context.Context, o *observation, systemID string)
 		if err := r.store(ctx, o, systemID); err != nil {
 			return nil, err
 		}
+		o.answered = m
 		r.tell(o, normal, telemetry.MachineAllocated, telemetry.ActionClaim, "Claimed %s", o.nameOf(m))
 		return nil, nil
 	case failure == nil:
@@ -110,6 +125,12 @@ func (r *Reconciler) claim(ctx context.Context, o *observation, systemID string)
 		return failure, r.endAttempt(ctx, o)
 	}
 	return failure, nil
+}
+
+// write annotates a machine of ours.
+func (r *Reconciler) write(ctx context.Context, o *observation, systemID string, annotations map[string]string) (err error) {
+	o.answered, err = r.MAAS.SetWorkloadAnnotations(ctx, systemID, annotations)
+	return err
 }
 
 // store writes down which machine is ours, and ends the attempt to get one.
@@ -145,7 +166,7 @@ func (r *Reconciler) deploy(ctx context.Context, o *observation) (failure, err e
 	}
 	asking, cancel := context.WithTimeout(ctx, writePatience)
 	defer cancel()
-	_, failure = r.MAAS.Deploy(asking, o.machine.SystemID, maas.DeployParams{
+	o.answered, failure = r.MAAS.Deploy(asking, o.machine.SystemID, maas.DeployParams{
 		UserData: secret.Data["value"], DistroSeries: distroSeries(o.object.Spec.Image),
 		EphemeralDeploy: o.object.Spec.DeployInMemory, Comment: comment(o),
 		// Somebody may have released the machine a moment ago: MAAS then acquires it anew, and only the claim tells for whom.
@@ -217,6 +238,9 @@ func (r *Reconciler) letGo(ctx context.Context, o *observation, because ending) 
 		r.tell(o, warning, telemetry.MachineLost, telemetry.ActionRelease, "MAAS %s has no machine %s any more: nothing to release", o.maasHost, o.systemID())
 	case notOurs:
 		r.tell(o, warning, telemetry.MachineLost, telemetry.ActionRelease, "Machine %s in MAAS %s is not ours any more, and was left alone", o.systemID(), o.maasHost)
+	case kept:
+		r.tell(o, warning, telemetry.Kept, telemetry.ActionRelease, "The deployment of %s failed, and it is kept: look at %s, and release it there",
+			o.nameOf(o.machine), o.page)
 	case abandoned:
 		r.tell(o, warning, telemetry.Abandoned, telemetry.ActionRelease, "Machine %s in MAAS %s was abandoned, not released: %s",
 			o.systemID(), o.maasHost, o.abandonReason())

@@ -25,6 +25,8 @@ import (
 	"github.com/capmaas/cluster-api-provider-maas/internal/compatibility"
 	"github.com/capmaas/cluster-api-provider-maas/internal/endpoint"
 	"github.com/capmaas/cluster-api-provider-maas/internal/identity"
+	"github.com/capmaas/cluster-api-provider-maas/internal/inventory"
+	"github.com/capmaas/cluster-api-provider-maas/internal/placement"
 	"github.com/capmaas/cluster-api-provider-maas/maas"
 )
 
@@ -44,6 +46,8 @@ type Reconciler struct {
 	MAAS         *maas.Client
 	Endpoint     *endpoint.Publisher
 	Identity     *identity.Identity
+	Inventory    *inventory.Inventory
+	Reservations *placement.Reservations
 	ClusterCache clustercache.ClusterCache
 	Recorder     events.EventRecorder
 	// WatchFilter limits what is reconciled to objects with this value of Cluster API's watch-filter label; "" does not.
@@ -54,7 +58,7 @@ type Reconciler struct {
 	Probe func(ctx context.Context, address string, port int32) bool
 
 	controller capicontroller.Controller // for watches in workload clusters
-	wide       wideView
+	searches   searches
 	maxSteps   int // 0 means defaultMaxSteps
 }
 
@@ -65,6 +69,9 @@ const defaultMaxSteps = 12
 func (r *Reconciler) Reconcile(ctx context.Context, request ctrl.Request) (ctrl.Result, error) {
 	object := &infrav1.MaasMachine{}
 	if err := r.Client.Get(ctx, request.NamespacedName, object); err != nil {
+		if apierrors.IsNotFound(err) {
+			r.forget(request.NamespacedName)
+		}
 		return ctrl.Result{}, client.IgnoreNotFound(err)
 	}
 	if added, err := finalizers.EnsureFinalizer(ctx, r.Client, object, infrav1.MachineFinalizer); err != nil || added {
@@ -91,8 +98,7 @@ func (r *Reconciler) reconcile(ctx context.Context, o *observation) (ctrl.Result
 	var last wait
 	var failed error
 	for range r.steps() {
-		r.observeWorld(ctx, o)
-		s := next(*o)
+		s := r.decide(ctx, o)
 		w, waits := s.(wait)
 		if waits {
 			last = w
@@ -104,10 +110,11 @@ func (r *Reconciler) reconcile(ctx context.Context, o *observation) (ctrl.Result
 			break
 		}
 		last = wait{after: time.Second}
-		failure, err := r.act(ctx, o, s)
+		failure, err := r.take(ctx, o, s)
 		r.log(ctx, s, failure)
 		o.tried[s.key()] = failure
 		if _, ended := s.(removeFinalizer); ended && err == nil {
+			r.forget(client.ObjectKeyFromObject(o.object))
 			return ctrl.Result{}, nil
 		}
 		if err != nil {
@@ -115,6 +122,7 @@ func (r *Reconciler) reconcile(ctx context.Context, o *observation) (ctrl.Result
 			break
 		}
 	}
+	r.follow(o, last)
 	if errors.Is(ctx.Err(), context.Canceled) {
 		// The manager ends. That it cut its own calls off says nothing of MAAS.
 		return ctrl.Result{}, nil
@@ -128,7 +136,64 @@ func (r *Reconciler) reconcile(ctx context.Context, o *observation) (ctrl.Result
 	if failed != nil {
 		return ctrl.Result{}, failed
 	}
-	return ctrl.Result{RequeueAfter: jitter(last.after)}, nil
+	return ctrl.Result{RequeueAfter: jitter(o.rest(last))}, nil
+}
+
+// decide looks, and chooses the next step. The view that all share is good for waiting: before anything is done, MAAS itself is
+// looked at.
+func (r *Reconciler) decide(ctx context.Context, o *observation) step {
+	r.observeWorld(ctx, o)
+	s := next(*o)
+	if _, waits := s.(wait); waits || o.direct {
+		return s
+	}
+	o.direct = true
+	r.observeWorld(ctx, o)
+	return next(*o)
+}
+
+// follow says which machine the object cares for, so that the shared view wakes it, and gives back what no claim needs any more.
+func (r *Reconciler) follow(o *observation, last wait) {
+	key := client.ObjectKeyFromObject(o.object)
+	if o.attempt().systemID == "" {
+		r.Reservations.Release(nameInMAAS(o.object))
+	}
+	switch {
+	case o.systemID() != "":
+		r.searches.forget(key)
+		r.Inventory.Follow(key, o.systemID(), o.pace())
+	case last.reason == infrav1.NoMachineAvailableReason:
+		r.Inventory.Await(key)
+	default:
+		r.Inventory.Forget(key)
+	}
+}
+
+// forget drops what is remembered of an object that is gone.
+func (r *Reconciler) forget(key client.ObjectKey) {
+	r.Inventory.Forget(key)
+	r.searches.forget(key)
+	r.Reservations.Release(key.Namespace + "." + key.Name)
+}
+
+// pace is how closely the machine is to be followed.
+func (o observation) pace() inventory.Pace {
+	if o.standing != holdsOurs {
+		return inventory.Settled
+	}
+	if o.deleting() || !o.provisioned() && stateOf(o.machine).deploy != failed {
+		return inventory.Moving
+	}
+	return inventory.Settled
+}
+
+// rest is how long to wait before looking again. One whose machine the shared view shows is woken by that, so it looks less often
+// by itself; a power that is off is to be acted on in time.
+func (o observation) rest(last wait) time.Duration {
+	if o.direct || o.machine == nil || o.provisioned() && o.machine.PowerState != maas.PowerOn {
+		return last.after
+	}
+	return 5 * last.after
 }
 
 // writeStatus tells users what was found.
@@ -172,9 +237,6 @@ func (r *Reconciler) now() time.Time {
 	}
 	return time.Now()
 }
-
-// machines is how machines are looked at.
-func (r *Reconciler) machines() reader { return r.MAAS }
 
 // jitter spreads many machines over time.
 func jitter(d time.Duration) time.Duration {

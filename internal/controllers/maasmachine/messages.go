@@ -18,18 +18,21 @@ func (o observation) nameOf(m *maas.Machine) string {
 // tells says in which state a machine is, what that means, and which words MAAS has for it.
 func (o observation) tells(m *maas.Machine) string {
 	text := fmt.Sprintf("%s is %s: %s", o.nameOf(m), m.Status, stateOf(m).means)
-	if m.Status == maas.StatusFailedDeployment || m.Status == maas.StatusBroken {
-		if words := wordsOf(m); words != "" {
-			text += fmt.Sprintf(" (MAAS says: %s)", words)
-		}
+	words := ""
+	switch m.Status {
+	case maas.StatusFailedDeployment:
+		words = o.failure
+	case maas.StatusBroken:
+		words = brief(cmp.Or(m.ErrorDescription, m.StatusMessage), maxWords)
+	}
+	if words != "" {
+		text += fmt.Sprintf(" (MAAS says: %s)", words)
 	}
 	return text
 }
 
-// wordsOf is MAAS's own explanation.
-func wordsOf(m *maas.Machine) string {
-	return brief(cmp.Or(m.ErrorDescription, m.StatusMessage), 200)
-}
+// maxWords is how much of what MAAS says is shown, in bytes.
+const maxWords = 200
 
 // abandonReason is why a person let go of the machine.
 func (o observation) abandonReason() string {

@@ -18,12 +18,20 @@ import (
 type observation struct {
 	now      time.Time
 	maasHost string // of the MAAS that is talked to, for messages
+	page     string // the address of the machine's page in MAAS; "" without a machine
 
 	object    *infrav1.MaasMachine
 	owner     *clusterv1.Machine
 	cluster   *clusterv1.Cluster
 	infra     *infrav1.MaasCluster
 	bootstrap bootstrap
+
+	// direct says that MAAS itself is to be looked at, and not the view that all share.
+	direct bool
+	// current says that nothing was done since MAAS was looked at that could show there.
+	current bool
+	// answered is the machine as MAAS showed it when it did the last step; nil if it did not.
+	answered *maas.Machine
 
 	// unreadable is why MAAS could not be read. Then nothing below, up to dns, counts.
 	unreadable error
@@ -32,8 +40,10 @@ type observation struct {
 	machine    *maas.Machine // with the stored system ID; nil unless MAAS shows it to us
 	claimed    []maas.Machine
 	strangers  string // <namespace>.<name> of another object that the machines with our claim belong to
-	candidates []maas.Machine
-	scarcity   string // why there is no candidate
+	candidate  string // the system ID of a free machine that fits and that no other claim of this process is after
+	scarcity   string // why there is none
+	malformed  error  // MAAS does not understand what the spec asks of a machine
+	failure    string // MAAS's words for why the deployment failed
 
 	dns  dns
 	node nodeLink
@@ -229,6 +239,7 @@ func (o observation) constraints() placement.Constraints {
 	return placement.Constraints{
 		Zone: zone, Pool: spec.ResourcePool, Tags: spec.Tags, NotTags: spec.NotTags, Architecture: spec.Architecture,
 		MinCPU: int(spec.MinCPU), MinMemoryMiB: int(spec.MinMemory), MinDiskGB: int(spec.MinDiskSize),
+		Storage: spec.Storage, Interfaces: spec.Interfaces, Subnets: spec.Subnets,
 	}
 }
 

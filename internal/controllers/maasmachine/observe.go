@@ -4,24 +4,21 @@ import (
 	"context"
 	"fmt"
 	"net/url"
+	"time"
 
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	clusterv1 "sigs.k8s.io/cluster-api/api/core/v1beta2"
 	"sigs.k8s.io/cluster-api/util"
+	"sigs.k8s.io/cluster-api/util/conditions"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	infrav1 "github.com/capmaas/cluster-api-provider-maas/api/v1beta1"
 	"github.com/capmaas/cluster-api-provider-maas/internal/endpoint"
-	"github.com/capmaas/cluster-api-provider-maas/maas"
 )
 
-// reader is how machines are looked at. A view that many share may stand behind it; verdicts that cannot be taken back, and
-// acts, need a direct look.
-type reader interface {
-	Machine(ctx context.Context, systemID string) (*maas.Machine, error)
-	Machines(ctx context.Context, filter maas.MachineFilter) ([]maas.Machine, error)
-}
+// recordAge is how old what is known of the record of a machine at rest may be.
+const recordAge = 10 * time.Minute
 
 // observeObjects gathers what Kubernetes knows. What is missing stays nil; only a failed read is an error.
 func (r *Reconciler) observeObjects(ctx context.Context, object *infrav1.MaasMachine) (observation, error) {
@@ -93,7 +90,11 @@ func (r *Reconciler) bootstrapSecret(ctx context.Context, owner *clusterv1.Machi
 // observeWorld gathers what MAAS and the workload cluster know; it is done anew before each step.
 func (r *Reconciler) observeWorld(ctx context.Context, o *observation) {
 	o.now = r.now()
-	r.observeMAAS(ctx, o)
+	if !o.current && (o.direct || !r.observeShared(ctx, o)) {
+		o.direct = true
+		r.observeMAAS(ctx, o)
+		o.current = true
+	}
 	r.observeDNS(ctx, o)
 	r.observeNode(ctx, o)
 }
@@ -115,7 +116,7 @@ func (r *Reconciler) observeDNS(ctx context.Context, o *observation) {
 	}
 	ctx, cancel := context.WithTimeout(ctx, readPatience)
 	defer cancel()
-	state, err := r.Endpoint.Read(ctx, record)
+	state, err := r.recordOf(ctx, o, record)
 	if err != nil {
 		o.dns.err = err
 		return
@@ -123,6 +124,14 @@ func (r *Reconciler) observeDNS(ctx context.Context, o *observation) {
 	o.dns.addresses = state.Addresses
 	o.dns.attached = o.address() != "" && state.Has(o.address())
 	o.dns.serves = r.apiServerServes(ctx, o)
+}
+
+// recordOf reads the record. That a machine at rest is in it is something that the MaasCluster's reconciler looks after.
+func (r *Reconciler) recordOf(ctx context.Context, o *observation, record endpoint.Record) (endpoint.State, error) {
+	if !o.direct && !o.leaving() && conditions.IsTrue(o.object, infrav1.MachineDNSAttachedCondition) {
+		return r.Endpoint.Glance(ctx, record, recordAge)
+	}
+	return r.Endpoint.Read(ctx, record)
 }
 
 // apiServerServes asks KCP's view, and where there is none, the API server itself.

@@ -3,10 +3,8 @@ package maasmachine
 import (
 	"context"
 	"errors"
-	"slices"
 	"time"
 
-	"github.com/capmaas/cluster-api-provider-maas/internal/placement"
 	"github.com/capmaas/cluster-api-provider-maas/maas"
 )
 
@@ -16,10 +14,39 @@ const (
 	writePatience = 30 * time.Second
 )
 
+// observeShared answers from the view that all share, if that shows the machine as ours. It is good for waiting: whoever acts, or
+// concludes that a machine is not ours, looks at MAAS itself.
+func (r *Reconciler) observeShared(ctx context.Context, o *observation) bool {
+	o.forgetMAAS()
+	if o.contradiction() != "" || o.token() == "" || o.systemID() == "" {
+		return false
+	}
+	m, ok := r.Inventory.Look(o.systemID())
+	// Of a failed deployment MAAS's own words are wanted, which the view does not have.
+	if !ok || m.Status == maas.StatusFailedDeployment {
+		return false
+	}
+	user, err := r.Identity.User(ctx)
+	if err != nil {
+		return false
+	}
+	o.user = user.Username
+	if !o.owns(m) {
+		return false
+	}
+	o.machine, o.standing, o.page = m, holdsOurs, r.MAAS.MachineURL(m.SystemID)
+	return true
+}
+
+// forgetMAAS drops what was seen before.
+func (o *observation) forgetMAAS() {
+	o.unreadable, o.user, o.standing, o.machine, o.claimed, o.strangers = nil, "", holdsNone, nil, nil, ""
+	o.page, o.candidate, o.scarcity, o.malformed, o.failure = "", "", "", nil, ""
+}
+
 // observeMAAS reads what MAAS says of the machines of an object. What it fills is complete, or unreadable says why not.
 func (r *Reconciler) observeMAAS(ctx context.Context, o *observation) {
-	o.unreadable, o.standing, o.machine, o.claimed, o.strangers = nil, holdsNone, nil, nil, ""
-	o.candidates, o.scarcity = nil, ""
+	o.forgetMAAS()
 	_, missing := o.prerequisite()
 	if o.contradiction() != "" || o.systemID() == "" && o.token() == "" && (missing || o.deleting()) {
 		return
@@ -30,6 +57,15 @@ func (r *Reconciler) observeMAAS(ctx context.Context, o *observation) {
 		return
 	}
 	o.user = user.Username
+	if o.token() != "" && !missing && !o.deleting() && o.systemID() == "" && o.attempt().systemID == "" {
+		if o.unreadable = r.findCandidate(ctx, o); o.unreadable != nil {
+			return
+		}
+		// Whether an earlier claim found a machine is asked before one is allocated, and now and then while none is free.
+		if o.candidate != "" || o.malformed == nil && !r.searches.due(o.object, o.now) {
+			return
+		}
+	}
 	if o.unreadable = r.lookUp(ctx, o); o.unreadable != nil {
 		return
 	}
@@ -39,8 +75,11 @@ func (r *Reconciler) observeMAAS(ctx context.Context, o *observation) {
 			return
 		}
 	}
-	if o.token() != "" && !missing && !o.deleting() && o.systemID() == "" && len(o.claimed) == 0 && o.attempt().systemID == "" {
-		o.unreadable = r.findCandidates(ctx, o)
+	if o.machine != nil {
+		o.page = r.MAAS.MachineURL(o.machine.SystemID)
+	}
+	if o.standing == holdsOurs && o.machine.Status == maas.StatusFailedDeployment {
+		o.failure = r.failureOf(ctx, o.machine)
 	}
 }
 
@@ -71,9 +110,12 @@ func (r *Reconciler) lookUp(ctx context.Context, o *observation) error {
 	ctx, cancel := context.WithTimeout(ctx, 2*readPatience)
 	defer cancel()
 	o.standing, o.machine, o.claimed, o.strangers = holdsNone, nil, nil, ""
+	if r.seenInAnswer(o) {
+		return nil
+	}
 	var missing error
 	if id := o.systemID(); id != "" {
-		m, err := r.machines().Machine(ctx, id)
+		m, err := r.read(ctx, id)
 		switch {
 		case errors.Is(err, maas.ErrNotFound), errors.Is(err, maas.ErrForbidden): // MAAS: another user's machine is forbidden
 			missing = err
@@ -108,10 +150,11 @@ func (r *Reconciler) lookUpClaim(ctx context.Context, o *observation) error {
 	if o.token() == "" || settled {
 		return nil
 	}
-	found, err := r.machines().Machines(ctx, maas.MachineFilter{AgentName: o.token()})
+	found, err := r.MAAS.Machines(ctx, maas.MachineFilter{AgentName: o.token()})
 	if err != nil {
 		return err
 	}
+	r.searches.done(o.object, o.now)
 	for i := range found {
 		m := &found[i]
 		if m.Owner == "" || m.Owner != o.user {
@@ -126,29 +169,37 @@ func (r *Reconciler) lookUpClaim(ctx context.Context, o *observation) error {
 	return nil
 }
 
-// findCandidates lists the machines that can be claimed, the best first, or finds out why there is none.
-func (r *Reconciler) findCandidates(ctx context.Context, o *observation) error {
-	ctx, cancel := context.WithTimeout(ctx, 2*readPatience)
+// seenInAnswer takes MAAS's answer to the last step for a look, which it is: the step was one of ours on this machine.
+func (r *Reconciler) seenInAnswer(o *observation) bool {
+	m := o.answered
+	o.answered = nil
+	if m == nil || o.systemID() != m.SystemID || m.Owner != o.user {
+		return false
+	}
+	o.machine, o.claimed, o.standing = m, []maas.Machine{*m}, holdsOurs
+	return true
+}
+
+// read looks at one machine, for all who look at it.
+func (r *Reconciler) read(ctx context.Context, systemID string) (*maas.Machine, error) {
+	began := r.now()
+	m, err := r.MAAS.Machine(ctx, systemID)
+	if err == nil {
+		r.Inventory.Learned(m, began)
+	}
+	return m, err
+}
+
+// failureOf finds MAAS's own words for why a deployment failed. MAAS before 3.5 has them in its event log alone.
+func (r *Reconciler) failureOf(ctx context.Context, m *maas.Machine) string {
+	if m.ErrorDescription != "" {
+		return brief(m.ErrorDescription, maxWords)
+	}
+	ctx, cancel := context.WithTimeout(ctx, readPatience)
 	defer cancel()
-	free, err := r.machines().Machines(ctx, maas.MachineFilter{Statuses: []maas.Status{maas.StatusReady}})
-	if err != nil {
-		return err
+	page, err := r.MAAS.Events(ctx, maas.EventFilter{SystemIDs: []string{m.SystemID}, Level: "WARNING", Limit: 1})
+	if err != nil || len(page.Events) == 0 {
+		return brief(m.StatusMessage, maxWords)
 	}
-	free = slices.DeleteFunc(free, func(m maas.Machine) bool {
-		refused, _ := o.did(claim{m.SystemID})
-		return refused
-	})
-	want := o.constraints()
-	if o.candidates, _ = placement.Choose(free, want, placement.Preferences{}); len(o.candidates) > 0 {
-		return nil
-	}
-	all, err := r.wide.look(ctx, r.machines(), o.now)
-	if err != nil {
-		return err
-	}
-	fitting, why := placement.Choose(all, want, placement.Preferences{})
-	if o.scarcity = why.String(); len(fitting) > 0 {
-		o.scarcity = "no machine available: those that fit were taken a moment ago"
-	}
-	return nil
+	return brief(page.Events[0].Type+": "+page.Events[0].Description, maxWords)
 }

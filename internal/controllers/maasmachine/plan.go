@@ -70,8 +70,8 @@ func nextClaim(o observation) step {
 		return nextAttempt(o, try)
 	case o.refusal() != nil:
 		return waitAfter(o, o.refusal(), infrav1.MachineAllocatedCondition, infrav1.ClaimOutcomeUnknownReason, infrav1.ClaimRefusedReason)
-	case len(o.candidates) > 0:
-		return beginClaim{o.candidates[0].SystemID}
+	case o.candidate != "":
+		return beginClaim{o.candidate}
 	}
 	return wait{condition: infrav1.MachineAllocatedCondition, reason: infrav1.NoMachineAvailableReason, message: o.scarcity, after: scarce}
 }
@@ -92,6 +92,9 @@ func nextAttempt(o observation, try attempt) step {
 
 // refusal is MAAS's no to a claim in this reconcile that is about more than one machine: no other is asked for then.
 func (o observation) refusal() error {
+	if o.malformed != nil {
+		return o.malformed
+	}
 	for key, err := range o.tried {
 		if strings.HasPrefix(key, claim{}.key()) && (errors.Is(err, maas.ErrInvalid) || errors.Is(err, maas.ErrForbidden)) {
 			return err
@@ -186,10 +189,21 @@ func nextDeploy(o observation) step {
 	case comesBack:
 		w.after = releasing
 	default:
-		w.message += ": delete the Machine to get another"
+		w.message += o.remedy()
 		w.after = settled
 	}
 	return w
+}
+
+// remedy is what a person can do about a machine that will never be deployed.
+func (o observation) remedy() string {
+	switch {
+	case o.machine.Status != maas.StatusFailedDeployment:
+		return ": delete the Machine to get another"
+	case o.object.Spec.KeepFailed:
+		return fmt.Sprintf(": look at %s; delete the Machine to get another, this one is kept (spec.keepFailed)", o.page)
+	}
+	return fmt.Sprintf(": look at %s; delete the Machine to get another", o.page)
 }
 
 // nextInstall: the machine is Allocated and ours. One that MAAS put back there after a failure is tried again.

@@ -14,7 +14,7 @@ import (
 func nothingYet(change ...func(*observation)) observation {
 	return seen("", 0, append([]func(*observation){func(o *observation) {
 		o.object.Annotations = nil
-		o.candidates = []maas.Machine{{SystemID: "ccccc3"}, {SystemID: "ddddd4"}}
+		o.candidate = "ccccc3"
 	}}, change...)...)
 }
 
@@ -26,7 +26,7 @@ func attempted(d time.Duration) func(*observation) {
 	return func(o *observation) {
 		withToken(o)
 		o.object.Annotations[infrav1.ClaimAttemptAnnotation] = "ccccc3 " + noon.Add(-d).Format(time.RFC3339)
-		o.candidates = nil
+		o.candidate = ""
 	}
 }
 
@@ -54,7 +54,7 @@ func TestClaim(t *testing.T) {
 		"first of all, a claim is written down":              {nothingYet(), "ensure claim"},
 		"then, which machine it is made for":                 {nothingYet(withToken), "begin claim ccccc3"},
 		"then it is made":                                    {nothingYet(attempted(time.Second)), "claim ccccc3"},
-		"nothing fits":                                       {nothingYet(withToken, func(o *observation) { o.candidates = nil }), "wait: MachineAllocated NoMachineAvailable"},
+		"nothing fits":                                       {nothingYet(withToken, func(o *observation) { o.candidate = "" }), "wait: MachineAllocated NoMachineAvailable"},
 		"the answer was lost: look, and wait":                {nothingYet(attempted(0), tried(claim{"ccccc3"}, maas.ErrOutcomeUnknown)), "wait: MachineAllocated Unknown ClaimOutcomeUnknown"},
 		"MAAS refuses the request as such":                   {nothingYet(attempted(0), tried(claim{"ccccc3"}, maas.ErrInvalid)), "wait: MachineAllocated ClaimRefused"},
 		"MAAS refused the request, of which nothing is left": {nothingYet(withToken, tried(claim{"aaaaa1"}, maas.ErrInvalid)), "wait: MachineAllocated ClaimRefused"},

@@ -37,6 +37,16 @@ func nextRelease(o observation) step {
 	if s, due := nextLeave(o); due {
 		return s
 	}
+	if o.keeps() && !o.machine.Locked {
+		mark := markKept{o.machine.SystemID}
+		done, err := o.did(mark)
+		switch {
+		case !done:
+			return mark
+		case err != nil:
+			return waitAfter(o, err, infrav1.MachineDeletingCondition, infrav1.ReleaseOutcomeUnknownReason, infrav1.ReleaseFailedReason)
+		}
+	}
 	return nextGiveBack(o, o.notFree())
 }
 
@@ -69,6 +79,8 @@ func nextGiveBack(o observation, left []*maas.Machine) step {
 		return removeFinalizer{gone}
 	case o.standing == holdsForeign && (o.machine == nil || o.machine.Owner != ""):
 		return removeFinalizer{notOurs}
+	case o.keeps():
+		return removeFinalizer{kept}
 	}
 	return removeFinalizer{released}
 }
@@ -140,6 +152,11 @@ func (o observation) abandoning() bool {
 	return is
 }
 
+// keeps says that the machine stays as it is: its deployment failed, and a person asked to look at it.
+func (o observation) keeps() bool {
+	return o.object.Spec.KeepFailed && o.standing == holdsOurs && o.machine.Status == maas.StatusFailedDeployment
+}
+
 // heldByMistake: nobody deletes the infrastructure of a Machine that is to stay.
 func (o observation) heldByMistake() bool {
 	if _, confirmed := o.object.Annotations[infrav1.ConfirmDeleteAnnotation]; confirmed {
@@ -158,7 +175,7 @@ func (o observation) notFree() []*maas.Machine {
 		}
 		all = append(all, m)
 	}
-	if o.standing == holdsOurs {
+	if o.standing == holdsOurs && !o.keeps() {
 		add(o.machine)
 	}
 	for i := range o.claimed {

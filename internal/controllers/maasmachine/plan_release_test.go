@@ -20,6 +20,8 @@ func abandonedBecause(reason string) func(*observation) {
 	}
 }
 
+func keepsFailed(o *observation) { o.object.Spec.KeepFailed = true }
+
 func TestRelease(t *testing.T) {
 	t.Parallel()
 	deletedAlone := func(o *observation) { o.owner.DeletionTimestamp = nil }
@@ -48,25 +50,38 @@ func TestRelease(t *testing.T) {
 			m.SystemID, m.Status = "bbbbb2", maas.StatusDeployed
 			o.claimed = []maas.Machine{m}
 		}), "release bbbbb2"},
-		"asked for, and not seen to begin":                           {seen(giveBack, maas.StatusDeployed, tried(release{"aaaaa1"}, nil)), "wait: Deleting Unknown ReleaseOutcomeUnknown"},
-		"the answer was lost":                                        {seen(giveBack, maas.StatusDeployed, tried(release{"aaaaa1"}, maas.ErrOutcomeUnknown)), "wait: Deleting Unknown ReleaseOutcomeUnknown"},
-		"MAAS refuses":                                               {seen(giveBack, maas.StatusDeployed, tried(release{"aaaaa1"}, refusal)), "wait: Deleting ReleaseFailed"},
-		"broken and still on: it runs":                               {seen(giveBack, maas.StatusBroken), "wait: Deleting ReleaseBlocked"},
-		"broken and off: it was handed back":                         {seen(giveBack, maas.StatusBroken, power(maas.PowerOff)), "let go: released"},
-		"broken, and MAAS cannot tell its power":                     {seen(giveBack, maas.StatusBroken, power(maas.PowerUnknown)), "let go: released"},
-		"deleted without its Machine":                                {seen(giveBack, maas.StatusDeployed, deletedAlone), "wait: Deleting HeldUntilConfirmed"},
-		"held, whatever became of the machine":                       {seen(giveBack, maas.StatusReady, deletedAlone), "wait: Deleting HeldUntilConfirmed"},
-		"deleted without its Machine, and confirmed":                 {seen(giveBack, maas.StatusDeployed, deletedAlone, func(o *observation) { o.object.Annotations[infrav1.ConfirmDeleteAnnotation] = "" }), "release aaaaa1"},
-		"deleted without its Machine, whose Cluster goes":            {seen(giveBack, maas.StatusDeployed, deletedAlone, func(o *observation) { now := metav1.NewTime(noon); o.cluster.DeletionTimestamp = &now }), "release aaaaa1"},
-		"its Machine is gone":                                        {seen(giveBack, maas.StatusDeployed, func(o *observation) { o.owner = nil }), "release aaaaa1"},
-		"nothing else is left":                                       {seen(giveBack, maas.StatusDeployed, func(o *observation) { o.owner, o.cluster, o.infra, o.bootstrap = nil, nil, nil, bootstrap{} }), "release aaaaa1"},
-		"abandoned: it says so on the machine":                       {seen(giveBack, maas.StatusDeployed, abandonedBecause("burnt")), "mark abandoned aaaaa1"},
-		"abandoned, and out of DNS first":                            {seen(giveBack, maas.StatusDeployed, controlPlaneOf("10.0.0.1"), abandonedBecause("burnt")), "leave DNS"},
-		"abandoned, whatever MAAS answers":                           {seen(giveBack, maas.StatusDeployed, abandonedBecause("burnt"), tried(markAbandoned{"aaaaa1"}, maas.ErrForbidden)), "let go: abandoned"},
-		"abandoned while MAAS is away":                               {seen(giveBack, maas.StatusDeployed, maasAway, abandonedBecause("burnt")), "let go: abandoned"},
-		"abandoned though locked":                                    {seen(giveBack, maas.StatusDeployed, lockedInMAAS, abandonedBecause("burnt")), "let go: abandoned"},
-		"abandoned though held":                                      {seen(giveBack, maas.StatusDeployed, deletedAlone, abandonedBecause("burnt")), "mark abandoned aaaaa1"},
-		"abandoned, but never deleted: nothing happens":              {seen(keeping, maas.StatusDeployed, abandonedBecause("burnt")), "all is well"},
+		"asked for, and not seen to begin":                            {seen(giveBack, maas.StatusDeployed, tried(release{"aaaaa1"}, nil)), "wait: Deleting Unknown ReleaseOutcomeUnknown"},
+		"the answer was lost":                                         {seen(giveBack, maas.StatusDeployed, tried(release{"aaaaa1"}, maas.ErrOutcomeUnknown)), "wait: Deleting Unknown ReleaseOutcomeUnknown"},
+		"MAAS refuses":                                                {seen(giveBack, maas.StatusDeployed, tried(release{"aaaaa1"}, refusal)), "wait: Deleting ReleaseFailed"},
+		"broken and still on: it runs":                                {seen(giveBack, maas.StatusBroken), "wait: Deleting ReleaseBlocked"},
+		"broken and off: it was handed back":                          {seen(giveBack, maas.StatusBroken, power(maas.PowerOff)), "let go: released"},
+		"broken, and MAAS cannot tell its power":                      {seen(giveBack, maas.StatusBroken, power(maas.PowerUnknown)), "let go: released"},
+		"deleted without its Machine":                                 {seen(giveBack, maas.StatusDeployed, deletedAlone), "wait: Deleting HeldUntilConfirmed"},
+		"held, whatever became of the machine":                        {seen(giveBack, maas.StatusReady, deletedAlone), "wait: Deleting HeldUntilConfirmed"},
+		"deleted without its Machine, and confirmed":                  {seen(giveBack, maas.StatusDeployed, deletedAlone, func(o *observation) { o.object.Annotations[infrav1.ConfirmDeleteAnnotation] = "" }), "release aaaaa1"},
+		"deleted without its Machine, whose Cluster goes":             {seen(giveBack, maas.StatusDeployed, deletedAlone, func(o *observation) { now := metav1.NewTime(noon); o.cluster.DeletionTimestamp = &now }), "release aaaaa1"},
+		"its Machine is gone":                                         {seen(giveBack, maas.StatusDeployed, func(o *observation) { o.owner = nil }), "release aaaaa1"},
+		"nothing else is left":                                        {seen(giveBack, maas.StatusDeployed, func(o *observation) { o.owner, o.cluster, o.infra, o.bootstrap = nil, nil, nil, bootstrap{} }), "release aaaaa1"},
+		"abandoned: it says so on the machine":                        {seen(giveBack, maas.StatusDeployed, abandonedBecause("burnt")), "mark abandoned aaaaa1"},
+		"abandoned, and out of DNS first":                             {seen(giveBack, maas.StatusDeployed, controlPlaneOf("10.0.0.1"), abandonedBecause("burnt")), "leave DNS"},
+		"abandoned, whatever MAAS answers":                            {seen(giveBack, maas.StatusDeployed, abandonedBecause("burnt"), tried(markAbandoned{"aaaaa1"}, maas.ErrForbidden)), "let go: abandoned"},
+		"abandoned while MAAS is away":                                {seen(giveBack, maas.StatusDeployed, maasAway, abandonedBecause("burnt")), "let go: abandoned"},
+		"abandoned though locked":                                     {seen(giveBack, maas.StatusDeployed, lockedInMAAS, abandonedBecause("burnt")), "let go: abandoned"},
+		"abandoned though held":                                       {seen(giveBack, maas.StatusDeployed, deletedAlone, abandonedBecause("burnt")), "mark abandoned aaaaa1"},
+		"abandoned, but never deleted: nothing happens":               {seen(keeping, maas.StatusDeployed, abandonedBecause("burnt")), "all is well"},
+		"failed to deploy":                                            {seen(deploying, maas.StatusFailedDeployment, deleted), "release aaaaa1"},
+		"failed to deploy, and to be kept: it says so on the machine": {seen(deploying, maas.StatusFailedDeployment, deleted, keepsFailed), "mark kept aaaaa1"},
+		"kept, and marked":                                            {seen(deploying, maas.StatusFailedDeployment, deleted, keepsFailed, tried(markKept{"aaaaa1"}, nil)), "let go: kept"},
+		"to be kept, and MAAS does not take the mark": {seen(deploying, maas.StatusFailedDeployment, deleted, keepsFailed, tried(markKept{"aaaaa1"}, maas.ErrOutcomeUnknown)),
+			"wait: Deleting Unknown ReleaseOutcomeUnknown"},
+		"to be kept, though locked":                   {seen(deploying, maas.StatusFailedDeployment, deleted, keepsFailed, lockedInMAAS), "let go: kept"},
+		"to be kept if it fails, and it did not":      {seen(giveBack, maas.StatusDeployed, keepsFailed), "release aaaaa1"},
+		"to be kept, and somebody released it before": {seen(deploying, maas.StatusReady, deleted, keepsFailed), "let go: released"},
+		"kept, and another machine of the claim is not": {seen(deploying, maas.StatusFailedDeployment, deleted, keepsFailed, tried(markKept{"aaaaa1"}, nil), func(o *observation) {
+			m := *o.machine
+			m.SystemID, m.Status = "bbbbb2", maas.StatusAllocated
+			o.claimed = []maas.Machine{m}
+		}), "release bbbbb2"},
 		"of the provider before: its user is ours, the claim is not": {seen(giveBack, maas.StatusDeployed, unproven), "wait: Deleting ReleaseBlocked"},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -32,7 +32,7 @@ func told(t *testing.T, o observation) *infrav1.MaasMachine {
 func TestReadyTellsTheStory(t *testing.T) {
 	t.Parallel()
 	failedWith := func(words string) func(*observation) {
-		return func(o *observation) { o.machine.ErrorDescription = words }
+		return func(o *observation) { o.failure, o.page = words, "http://maas.test/MAAS/r/machine/aaaaa1" }
 	}
 	known := func(o *observation) {
 		o.object.Status.Conditions = []metav1.Condition{
@@ -64,11 +64,13 @@ func TestReadyTellsTheStory(t *testing.T) {
 		"gone":                                   {seen(keeping, maas.StatusDeployed, missing), "False", "MachineNotFound", "MAAS maas.test has no machine aaaaa1 any more"},
 		"MAAS is away, and the machine was well": {seen(keeping, maas.StatusDeployed, maasAway, known), "True", "Ready", ""},
 		"MAAS is away, before the machine is ours": {nothingYet(withToken, maasAway), "Unknown", "MAASUnreachable", "MAAS maas.test cannot be read"},
-		"no machine fits": {nothingYet(withToken, func(o *observation) { o.candidates, o.scarcity = nil, "no machine available: none is Ready" }),
+		"no machine fits": {nothingYet(withToken, func(o *observation) { o.candidate, o.scarcity = "", "no machine available: none is Ready" }),
 			"False", "NoMachineAvailable", "no machine available: none is Ready"},
 		"deploying": {seen(deploying, maas.StatusDeploying), "False", "MachineDeploying", "MAAS is installing the image"},
-		"the deployment failed": {seen(deploying, maas.StatusFailedDeployment, failedWith("curtin:\n  no disk")), "False", "MachineDeployFailed",
-			"(MAAS says: curtin: no disk): delete the Machine to get another"},
+		"the deployment failed": {seen(deploying, maas.StatusFailedDeployment, failedWith("curtin: no disk")), "False", "MachineDeployFailed",
+			"(MAAS says: curtin: no disk): look at http://maas.test/MAAS/r/machine/aaaaa1; delete the Machine to get another"},
+		"the deployment failed, and a person wants to look": {seen(deploying, maas.StatusFailedDeployment, failedWith("no disk"), keepsFailed), "False", "MachineDeployFailed",
+			"delete the Machine to get another, this one is kept (spec.keepFailed)"},
 		"the image is unknown": {seen(deploying, maas.StatusAllocated, tried(deploy{}, &maas.Error{Kind: maas.KindInvalid, Operation: "deploy_machine", Message: "'x' is not a valid distro_series"})),
 			"False", "DeployRefused", "'x' is not a valid distro_series"},
 		"locked before it was deployed":  {seen(deploying, maas.StatusAllocated, lockedInMAAS), "False", "MachineLocked", "unlock it"},

@@ -34,6 +34,8 @@ type (
 	release struct{ systemID string }
 	// markAbandoned writes on a machine why it is not released.
 	markAbandoned struct{ systemID string }
+	// markKept writes on a machine whose deployment failed that it is kept for a person.
+	markKept struct{ systemID string }
 	// removeFinalizer lets the object go.
 	removeFinalizer struct{ because ending }
 	// wait does nothing until something changes, or until some time has passed.
@@ -46,6 +48,36 @@ type (
 	}
 )
 
+// showsElsewhere says that the machine in MAAS is after a step as it was before.
+func showsElsewhere(s step) bool {
+	switch s.(type) {
+	case setProviderID, linkNode, joinDNS, leaveDNS:
+		return true
+	}
+	return false
+}
+
+// machineOf names the machine that a step changes in MAAS; "" if none.
+func machineOf(s step, o observation) string {
+	switch s := s.(type) {
+	case claim:
+		return s.systemID
+	case annotate:
+		return s.systemID
+	case release:
+		return s.systemID
+	case releaseExtra:
+		return s.systemID
+	case markAbandoned:
+		return s.systemID
+	case markKept:
+		return s.systemID
+	case deploy, powerOn:
+		return o.systemID()
+	}
+	return ""
+}
+
 // ending is why an object may go.
 type ending string
 
@@ -55,6 +87,7 @@ const (
 	notOurs        ending = "not ours"
 	gone           ending = "gone"
 	abandoned      ending = "abandoned"
+	kept           ending = "kept"
 )
 
 func (ensureClaim) key() string     { return "ensure claim" }
@@ -71,6 +104,7 @@ func (linkNode) key() string        { return "link Node" }
 func (powerOn) key() string         { return "power on" }
 func (s release) key() string       { return "release " + s.systemID }
 func (s markAbandoned) key() string { return "mark abandoned " + s.systemID }
+func (s markKept) key() string      { return "mark kept " + s.systemID }
 func (removeFinalizer) key() string { return "remove finalizer" }
 func (wait) key() string            { return "wait" }
 

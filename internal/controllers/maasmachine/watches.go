@@ -45,6 +45,7 @@ func (r *Reconciler) SetupWithManager(ctx context.Context, mgr ctrl.Manager, opt
 		Watches(&infrav1.MaasCluster{}, handler.EnqueueRequestsFromMapFunc(r.maasClusterToMaasMachines(ofCluster)),
 			predicate.GenerationChangedPredicate{}).
 		WatchesRawSource(r.ClusterCache.GetClusterSource("maasmachine", ofCluster)).
+		WatchesRawSource(r.Inventory.Source()).
 		WithOptions(options).
 		Build(ctx, r)
 	if err != nil {

@@ -23,6 +23,8 @@ import (
 	infrav1 "github.com/capmaas/cluster-api-provider-maas/api/v1beta1"
 	"github.com/capmaas/cluster-api-provider-maas/internal/endpoint"
 	"github.com/capmaas/cluster-api-provider-maas/internal/identity"
+	"github.com/capmaas/cluster-api-provider-maas/internal/inventory"
+	"github.com/capmaas/cluster-api-provider-maas/internal/placement"
 	"github.com/capmaas/cluster-api-provider-maas/maas"
 	"github.com/capmaas/cluster-api-provider-maas/maas/simulator"
 )
@@ -140,7 +142,8 @@ func (w *world) reconciler() *Reconciler {
 	return &Reconciler{
 		Client: w.client, MAAS: w.maas, Endpoint: endpoint.NewPublisher(w.maas), Identity: identity.New(w.maas),
 		ClusterCache: clustercache.NewFakeClusterCache(w.workload, client.ObjectKey{Namespace: "default", Name: "c1"}, "maasmachine-watchNodes"),
-		Recorder:     w.events, Now: w.clock.Now, maxSteps: w.steps,
+		Inventory:    inventory.New(w.maas, w.clock.Now), Reservations: &placement.Reservations{},
+		Recorder: w.events, Now: w.clock.Now, maxSteps: w.steps,
 		Probe: func(_ context.Context, address string, _ int32) bool { return w.probed != nil && w.probed(address) },
 	}
 }

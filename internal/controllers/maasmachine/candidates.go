@@ -1,0 +1,127 @@
+package maasmachine
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"sync"
+	"time"
+
+	clusterv1 "sigs.k8s.io/cluster-api/api/core/v1beta2"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	infrav1 "github.com/capmaas/cluster-api-provider-maas/api/v1beta1"
+	"github.com/capmaas/cluster-api-provider-maas/internal/inventory"
+	"github.com/capmaas/cluster-api-provider-maas/internal/placement"
+	"github.com/capmaas/cluster-api-provider-maas/maas"
+)
+
+// findCandidate chooses the machine to claim, and keeps other claims of this process off it; or it finds out why there is none.
+func (r *Reconciler) findCandidate(ctx context.Context, o *observation) error {
+	ctx, cancel := context.WithTimeout(ctx, 2*readPatience)
+	defer cancel()
+	free, err := r.Inventory.Free(ctx, passedOn(o.object.Spec))
+	if errors.Is(err, maas.ErrInvalid) {
+		o.malformed = err
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	prefer, err := r.preferences(ctx, o)
+	if err != nil {
+		return err
+	}
+	want := o.constraints()
+	want.Satisfying = systemIDs(free)
+	ranked, _ := placement.Choose(free, want, prefer)
+	for i := range ranked {
+		if r.Reservations.Reserve(nameInMAAS(o.object), ranked[i].SystemID) {
+			o.candidate = ranked[i].SystemID
+			return nil
+		}
+	}
+	all, err := r.Inventory.All(ctx, wideViewAge)
+	if err != nil {
+		return err
+	}
+	fitting, why := placement.Choose(all, want, prefer)
+	if o.scarcity = why.String(); len(fitting) > 0 {
+		o.scarcity = "no machine available: those that fit were taken a moment ago"
+	}
+	return nil
+}
+
+// wideViewAge is how old a look at all machines may be, which is heavy and serves explanations alone.
+const wideViewAge = time.Minute
+
+// preferences say what is better among the machines that fit.
+func (r *Reconciler) preferences(ctx context.Context, o *observation) (placement.Preferences, error) {
+	taken := r.Reservations.TakenFrom(nameInMAAS(o.object))
+	prefer := placement.Preferences{Taken: func(systemID string) bool {
+		refused, _ := o.did(claim{systemID})
+		return refused || taken(systemID)
+	}}
+	if !o.controlPlane() || o.constraints().Zone != "" {
+		return prefer, nil
+	}
+	peers := &infrav1.MaasMachineList{}
+	err := r.Client.List(ctx, peers, client.InNamespace(o.object.Namespace), client.MatchingLabels{
+		clusterv1.ClusterNameLabel: o.object.Labels[clusterv1.ClusterNameLabel],
+	}, client.HasLabels{clusterv1.MachineControlPlaneLabel})
+	if err != nil {
+		return prefer, fmt.Errorf("list the control plane's MaasMachines: %w", err)
+	}
+	prefer.PeersByZone = map[string]int{}
+	for i := range peers.Items {
+		if peer := &peers.Items[i]; peer.Name != o.object.Name && peer.Status.FailureDomain != "" {
+			prefer.PeersByZone[peer.Status.FailureDomain]++
+		}
+	}
+	return prefer, nil
+}
+
+// passedOn are the constraints that MAAS checks better than we could.
+func passedOn(spec infrav1.MaasMachineSpec) inventory.Constraints {
+	return inventory.Constraints{Storage: spec.Storage, Interfaces: spec.Interfaces, Subnets: strings.Join(spec.Subnets, "\n")}
+}
+
+func systemIDs(machines []maas.Machine) map[string]bool {
+	ids := map[string]bool{}
+	for i := range machines {
+		ids[machines[i].SystemID] = true
+	}
+	return ids
+}
+
+// searches remembers when MAAS was last asked for the machines of a claim.
+type searches struct {
+	mu   sync.Mutex
+	last map[client.ObjectKey]time.Time
+}
+
+// searchAgain is how often a claim that waits looks whether a machine carries it all the same.
+const searchAgain = 10 * time.Minute
+
+func (s *searches) due(object client.Object, now time.Time) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	last, asked := s.last[client.ObjectKeyFromObject(object)]
+	return !asked || now.Sub(last) >= searchAgain
+}
+
+func (s *searches) done(object client.Object, now time.Time) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.last == nil {
+		s.last = map[client.ObjectKey]time.Time{}
+	}
+	s.last[client.ObjectKeyFromObject(object)] = now
+}
+
+func (s *searches) forget(key client.ObjectKey) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	delete(s.last, key)
+}
