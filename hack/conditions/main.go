@@ -25,9 +25,5 @@ func run(path string) error {
 	if err != nil {
 		return err
 	}
-	page, err := write(found)
-	if err != nil {
-		return err
-	}
-	return os.WriteFile(path, []byte(page), 0o644)
+	return os.WriteFile(path, []byte(write(found)), 0o644)
 }

@@ -22,7 +22,7 @@ type page struct {
 }
 
 // write makes the page.
-func write(found readings) (string, error) {
+func write(found readings) string {
 	p := &page{words: map[string]bool{}}
 	for _, k := range found.kinds {
 		p.learn(k)
@@ -54,7 +54,7 @@ func write(found readings) (string, error) {
 	for _, k := range found.kinds {
 		p.columns(k)
 	}
-	return p.String(), nil
+	return p.String()
 }
 
 // learn remembers the words of a kind that are no words of English.
