@@ -20,6 +20,9 @@ func (c *Client) answerError(r request, resp *http.Response, body []byte) error 
 		message = "refused with " + strconv.Itoa(resp.StatusCode) + " and no reason"
 	}
 	e := c.newError(r, kind, resp.StatusCode, message)
+	if kind == KindUnauthorized && saysExpired(string(body)) {
+		e.Err = ErrClocksDiffer
+	}
 	if kind == KindUnavailable || kind == KindOutcomeUnknown {
 		e.RetryAfter = retryAfter(resp.Header.Get("Retry-After"), c.now())
 	}
@@ -74,8 +77,8 @@ func unauthorized(r request, body string) (Kind, string) {
 			return KindOutcomeUnknown, "the request reached MAAS twice"
 		}
 		return KindUnavailable, "the request reached MAAS twice"
-	case strings.Contains(body, "Expired timestamp"):
-		return KindUnauthorized, "the clocks of this host and of MAAS differ by more than 300 seconds"
+	case saysExpired(body):
+		return KindUnauthorized, ErrClocksDiffer.Error()
 	case strings.Contains(body, "Invalid API key"):
 		return KindUnauthorized, "MAAS does not know this API key (its first part); it may have been deleted"
 	case strings.Contains(body, "Invalid access token"):
@@ -85,6 +88,9 @@ func unauthorized(r request, body string) (Kind, string) {
 	}
 	return KindUnauthorized, "MAAS did not accept the API key"
 }
+
+// saysExpired: MAAS 2.9 to 3.7 refuse a request whose time stamp is more than 300 seconds old.
+func saysExpired(body string) bool { return strings.Contains(body, "Expired timestamp") }
 
 // saysNotFound tells MAAS's "no such object" from a proxy that lost its way to MAAS, which must not look like a machine
 // that is gone.

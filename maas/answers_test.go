@@ -86,6 +86,20 @@ func TestMessagesSayWhatMAASSaid(t *testing.T) {
 	}
 }
 
+func TestAStaleClockIsToldFromAWrongKey(t *testing.T) {
+	t.Parallel()
+	for body, want := range map[string]bool{
+		"Authorization Error: 'Expired timestamp: given 1 and now 2'": true,
+		"Authorization Error: Invalid API key.":                       false,
+	} {
+		c, _ := answering(t, text(401, "text/html", body))
+		_, err := c.WhoAmI(context.Background())
+		if !errors.Is(err, ErrUnauthorized) || errors.Is(err, ErrClocksDiffer) != want {
+			t.Errorf("%s: %#v", body, err)
+		}
+	}
+}
+
 func TestWhatIsNotTheAPINamesTheBaseURL(t *testing.T) {
 	t.Parallel()
 	page := text(200, "text/html", "<!doctype html><title>MAAS</title>")

@@ -42,4 +42,6 @@ type Call struct {
 	StatusCode int  // 0 when no HTTP answer arrived
 	Kind       Kind // "" on success
 	Duration   time.Duration
+	// ServerTime is what the server's clock showed when it began to answer, in whole seconds; zero where it did not say.
+	ServerTime time.Time
 }

@@ -41,6 +41,15 @@ const (
 	ErrNotMAAS = sentinel(KindNotMAAS)
 )
 
+// ErrClocksDiffer is the cause of an error of kind [KindUnauthorized] if it is not the API key that MAAS refused, but the time of the
+// request: our clock is more than 300 seconds behind that of MAAS.
+const ErrClocksDiffer = cause("the clocks of this host and of MAAS differ by more than 300 seconds")
+
+// cause is why MAAS refused, where a kind does not tell.
+type cause string
+
+func (c cause) Error() string { return string(c) }
+
 // sentinel is an error that stands for every [Error] of its kind.
 type sentinel Kind
 

@@ -43,6 +43,41 @@ func TestEveryExchangeIsObservedOnce(t *testing.T) {
 	}
 }
 
+func TestTheServersClockIsSeen(t *testing.T) {
+	t.Parallel()
+	for name, test := range map[string]struct {
+		date string
+		want time.Time
+	}{
+		"a date":      {"Mon, 02 Mar 2026 10:20:30 GMT", time.Date(2026, 3, 2, 10, 20, 30, 0, time.UTC)},
+		"no date":     {"", time.Time{}},
+		"not a date":  {"yesterday", time.Time{}},
+		"no GMT date": {"2026-03-02T10:20:30Z", time.Time{}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			for _, status := range []int{200, 401, 503} {
+				var got Call
+				c := clientOf(t, "http://maas.example", func(c *Config) {
+					c.Observe = func(call Call) { got = call }
+					c.Transport = roundTrip(func(r *http.Request) (*http.Response, error) {
+						w := httptest.NewRecorder()
+						w.Header().Set("Date", test.date)
+						text(status, "application/json", "[]").ServeHTTP(w, r)
+						resp := w.Result()
+						resp.Request = r
+						return resp, nil
+					})
+				})
+				_, _ = c.Zones(context.Background())
+				if !got.ServerTime.Equal(test.want) {
+					t.Errorf("status %d: the server's time is %v, want %v", status, got.ServerTime, test.want)
+				}
+			}
+		})
+	}
+}
+
 func TestSplitListIsObservedPerRequest(t *testing.T) {
 	t.Parallel()
 	n := 0

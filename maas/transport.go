@@ -21,14 +21,17 @@ const (
 // do sends r once and hands the body of a good answer to decode (nil when no body is wanted).
 func (c *Client) do(ctx context.Context, r request, decode func([]byte) error) error {
 	start := time.Now()
-	status, err := c.exchange(ctx, r, decode)
+	call := Call{Operation: r.operation, Method: r.method}
+	err := c.exchange(ctx, r, decode, &call)
 	if c.observe != nil {
-		c.observe(Call{Operation: r.operation, Method: r.method, StatusCode: status, Kind: KindOf(err), Duration: time.Since(start)})
+		call.Kind, call.Duration = KindOf(err), time.Since(start)
+		c.observe(call)
 	}
 	return err
 }
 
-func (c *Client) exchange(ctx context.Context, r request, decode func([]byte) error) (status int, err error) {
+// exchange sends the request, and notes in call what the answer's head says.
+func (c *Client) exchange(ctx context.Context, r request, decode func([]byte) error, call *Call) error {
 	timeout := c.timeout
 	if r.isWrite() {
 		timeout *= 2
@@ -43,15 +46,18 @@ func (c *Client) exchange(ctx context.Context, r request, decode func([]byte) er
 	})
 	req, err := c.newHTTPRequest(ctx, r)
 	if err != nil {
-		return 0, invalid(r.operation, "the request cannot be made")
+		return invalid(r.operation, "the request cannot be made")
 	}
 	resp, err := c.http.Do(req)
 	if err != nil {
 		unsent := c.ownTransport && !connected.Load() || failedToConnect(err)
-		return 0, c.transportError(r, err, unsent)
+		return c.transportError(r, err, unsent)
 	}
 	defer resp.Body.Close()
-	return resp.StatusCode, c.judge(r, resp, decode)
+	call.StatusCode = resp.StatusCode
+	// One that cannot be read is as good as none.
+	call.ServerTime, _ = http.ParseTime(resp.Header.Get("Date"))
+	return c.judge(r, resp, decode)
 }
 
 func (c *Client) newHTTPRequest(ctx context.Context, r request) (*http.Request, error) {
