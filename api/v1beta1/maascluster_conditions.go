@@ -91,17 +91,16 @@ const (
 	NotMAASReason = "NotMAAS"
 )
 
-// NotCheckedReason: MAAS could not be asked yet; it stands in DomainServed, ZonesAndPoolsFound and ImagesFound. Do: look at the
-// condition MAASAvailable.
-const NotCheckedReason = "NotChecked"
-
 // Reasons of DomainServed, beside DomainNotFound and DomainNotAuthoritative.
 const (
+	// NotCheckedReason: MAAS could not be asked yet. It may stand in ZonesAndPoolsFound and ImagesFound too. Do: look at the condition
+	// MAASAvailable.
+	NotCheckedReason = "NotChecked"
 	// DomainServedReason: MAAS has the domain, and answers for it.
 	DomainServedReason = "DomainServed"
 )
 
-// Reasons of ZonesAndPoolsFound.
+// Reasons of ZonesAndPoolsFound, beside NotChecked.
 const (
 	// ZonesAndPoolsFoundReason: MAAS has all that are named.
 	ZonesAndPoolsFoundReason = "ZonesAndPoolsFound"
@@ -113,7 +112,7 @@ const (
 	PoolNotFoundReason = "PoolNotFound"
 )
 
-// Reasons of ImagesFound.
+// Reasons of ImagesFound, beside NotChecked.
 const (
 	// ImagesFoundReason: MAAS has all that are named.
 	ImagesFoundReason = "ImagesFound"
