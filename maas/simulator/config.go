@@ -173,6 +173,9 @@ type Machine struct {
 type Durations struct {
 	// Install is from power-on to the reboot into the installed system.
 	Install time.Duration
+	// InstallSpread is by how much an install may take longer: each a part of
+	// it, drawn from the region's seed.
+	InstallSpread time.Duration
 	// Boot is from that reboot to the request for user data, when timers play
 	// the machine.
 	Boot time.Duration
@@ -191,7 +194,7 @@ type Durations struct {
 
 func (d *Durations) fields() map[string]*time.Duration {
 	return map[string]*time.Duration{
-		"install": &d.Install, "boot": &d.Boot, "powerOn": &d.PowerOn, "powerOff": &d.PowerOff,
+		"install": &d.Install, "installSpread": &d.InstallSpread, "boot": &d.Boot, "powerOn": &d.PowerOn, "powerOff": &d.PowerOff,
 		"erase": &d.Erase, "commission": &d.Commission, "test": &d.Test, "deployTimeout": &d.DeployTimeout,
 	}
 }

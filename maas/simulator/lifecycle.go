@@ -76,9 +76,13 @@ func (t *tx) beginInstall(m *machine, username string) *refusal {
 	}
 	d := t.r.cfg.Durations
 	t.switchPower(m, "on")
-	t.progress(m, d.Install/4, "Loading ephemeral")
-	t.progress(m, d.Install/2, "Configuring OS")
-	t.laterOn(m, d.Install, (*tx).finishInstall)
+	install := d.Install
+	if d.InstallSpread > 0 {
+		install += time.Duration(t.r.rand.Int64N(int64(d.InstallSpread)))
+	}
+	t.progress(m, install/4, "Loading ephemeral")
+	t.progress(m, install/2, "Configuring OS")
+	t.laterOn(m, install, (*tx).finishInstall)
 	if d.DeployTimeout > 0 {
 		t.laterOn(m, d.DeployTimeout, func(t *tx, m *machine) {
 			if m.status == StatusDeploying {
