@@ -33,11 +33,19 @@ func (e *Explanation) add(r requirement, left int, rejected []maas.Machine) {
 // String reads like: no machine available: 14 in pool "workers", 3 of them have tag "gpu", none of these is Ready
 // (2 Deployed, 1 Broken). It is "" when a machine fits.
 func (e Explanation) String() string {
+	if details := e.Details(); details != "" {
+		return "no machine available: " + details
+	}
+	return ""
+}
+
+// Details is String without its beginning, for whoever begins in another way.
+func (e Explanation) Details() string {
 	if len(e.found) == 0 || e.found[len(e.found)-1].left > 0 {
 		return ""
 	}
 	if e.total == 0 {
-		return "no machine available: MAAS shows us no machine at all"
+		return "MAAS shows us no machine at all"
 	}
 	var clauses []string
 	before := e.total
@@ -45,7 +53,7 @@ func (e Explanation) String() string {
 		switch {
 		case f.left == 0:
 			clauses = append(clauses, f.none(i == 0))
-			return "no machine available: " + strings.Join(clauses, ", ")
+			return strings.Join(clauses, ", ")
 		case i == 0 && f.verb == is && !f.byState:
 			clauses = append(clauses, fmt.Sprintf("%d %s", f.left, f.what))
 		case i == 0:

@@ -38,9 +38,22 @@ type Preferences struct {
 // Choose returns the candidates that can be claimed now and fit, the best first, and what each constraint leaves of them.
 // Candidates may be all machines of a region: those that are not free are counted in the explanation.
 func Choose(candidates []maas.Machine, want Constraints, prefer Preferences) ([]maas.Machine, Explanation) {
-	left := slices.Clone(candidates)
+	left, why := sift(candidates, requirementsOf(want, prefer))
+	slices.SortStableFunc(left, prefer.compare)
+	return left, why
+}
+
+// Suitable returns the machines that are of the kind that is wanted, whoever has them now, in their order, and what each constraint
+// leaves of them. What MAAS alone judges does not count.
+func Suitable(machines []maas.Machine, want Constraints) ([]maas.Machine, Explanation) {
+	return sift(machines, kindRequirements(want))
+}
+
+// sift keeps what meets all requirements.
+func sift(machines []maas.Machine, requirements []requirement) ([]maas.Machine, Explanation) {
+	left := slices.Clone(machines)
 	why := Explanation{total: len(left)}
-	for _, r := range requirementsOf(want, prefer) {
+	for _, r := range requirements {
 		rejected := []maas.Machine{}
 		left = slices.DeleteFunc(left, func(m maas.Machine) bool {
 			if r.fits(m) {
@@ -51,7 +64,6 @@ func Choose(candidates []maas.Machine, want Constraints, prefer Preferences) ([]
 		})
 		why.add(r, len(left), rejected)
 	}
-	slices.SortStableFunc(left, prefer.compare)
 	return left, why
 }
 

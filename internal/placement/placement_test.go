@@ -204,3 +204,23 @@ func TestChooseLeavesItsInputAlone(t *testing.T) {
 		t.Errorf("the candidates were reordered: %v %v %v", in[0].SystemID, in[1].SystemID, in[2].SystemID)
 	}
 }
+
+func TestSuitableAsksNotWhoHasAMachine(t *testing.T) {
+	t.Parallel()
+	fleet := []maas.Machine{machine("c", state(maas.StatusDeployed)), machine("b", locked), machine("a", pool("other")), machine("d", tags("gpu"))}
+	want := placement.Constraints{Pool: "workers", Storage: "root:900(ssd)", Satisfying: map[string]bool{}}
+	suitable, why := placement.Suitable(fleet, want)
+	var ids []string
+	for _, m := range suitable {
+		ids = append(ids, m.SystemID)
+	}
+	if got := strings.Join(ids, " "); got != "c b d" || why.Details() != "" {
+		t.Errorf("got %q (%s), want all of the pool, in their order", got, why)
+	}
+	want.Tags, want.MinCPU = []string{"gpu"}, 32
+	suitable, why = placement.Suitable(fleet, want)
+	const says = `3 in pool "workers", 1 of them has tag "gpu", none of these has 32 cores`
+	if len(suitable) != 0 || why.Details() != says {
+		t.Errorf("got %d machines and %q, want none and %q", len(suitable), why.Details(), says)
+	}
+}

@@ -27,8 +27,27 @@ var (
 	has = verb{"has", "have"}
 )
 
-// requirementsOf lists the constraints in the order in which people narrow a search down, then what every claim needs.
+// requirementsOf lists the constraints, then what every claim needs.
 func requirementsOf(want Constraints, prefer Preferences) []requirement {
+	all := append(kindRequirements(want),
+		requirement{fits: func(m maas.Machine) bool { return m.Status == maas.StatusReady }, verb: is, what: "Ready", byState: true},
+		requirement{fits: func(m maas.Machine) bool { return !m.Locked }, verb: is, what: "unlocked"},
+	)
+	if want.Satisfying != nil {
+		// MAAS listed Ready machines only: of others it is not known.
+		all = append(all, requirement{
+			fits: func(m maas.Machine) bool { return want.Satisfying[m.SystemID] }, verb: has, what: judgedByMAAS(want),
+		})
+	}
+	if prefer.Taken != nil {
+		all = append(all, requirement{fits: func(m maas.Machine) bool { return !prefer.Taken(m.SystemID) }, taken: true})
+	}
+	return all
+}
+
+// kindRequirements lists the constraints that say what kind of machine it must be, whoever has it now, in the order in which people
+// narrow a search down.
+func kindRequirements(want Constraints) []requirement {
 	var all []requirement
 	add := func(wanted bool, v verb, what string, fits func(maas.Machine) bool) {
 		if wanted {
@@ -51,17 +70,8 @@ func requirementsOf(want Constraints, prefer Preferences) []requirement {
 		return m.MemoryMiB >= want.MinMemoryMiB
 	})
 	add(want.MinDiskGB > 0, has, fmt.Sprintf("a boot disk of %d GB", want.MinDiskGB), func(m maas.Machine) bool {
-		return bootDiskBytes(m) >= int64(want.MinDiskGB)*1_000_000_000
+		return BootDiskBytes(m) >= int64(want.MinDiskGB)*1_000_000_000
 	})
-	all = append(all,
-		requirement{fits: func(m maas.Machine) bool { return m.Status == maas.StatusReady }, verb: is, what: "Ready", byState: true},
-		requirement{fits: func(m maas.Machine) bool { return !m.Locked }, verb: is, what: "unlocked"},
-	)
-	// MAAS listed Ready machines only: of others it is not known.
-	add(want.Satisfying != nil, has, judgedByMAAS(want), func(m maas.Machine) bool { return want.Satisfying[m.SystemID] })
-	if prefer.Taken != nil {
-		all = append(all, requirement{fits: func(m maas.Machine) bool { return !prefer.Taken(m.SystemID) }, taken: true})
-	}
 	return all
 }
 
@@ -90,8 +100,8 @@ func sameArchitecture(have, want string) bool {
 	return name == want
 }
 
-// bootDiskBytes is the size of the disk that the machine boots from; where MAAS does not say which, that of the largest.
-func bootDiskBytes(m maas.Machine) int64 {
+// BootDiskBytes is the size of the disk that the machine boots from; where MAAS does not say which, that of the largest. 0 is unknown.
+func BootDiskBytes(m maas.Machine) int64 {
 	if m.BootDisk != nil {
 		return m.BootDisk.SizeBytes
 	}
