@@ -2,16 +2,16 @@
 // the event log as a hint that something changed, reads the machines that somebody follows in batches, and raises reconciles.
 //
 // What it shows is for waiting and for explaining. Whoever acts on a machine looks at MAAS directly first.
+//
+// What is known, and what is to be read next, is decided by plain values that do no I/O: eventLog, view and lists. The loops
+// around them ask MAAS and hand the answers back.
 package inventory
 
 import (
-	"context"
+	"sync"
 	"time"
 
 	"k8s.io/apimachinery/pkg/types"
-	"k8s.io/client-go/util/workqueue"
-	"sigs.k8s.io/controller-runtime/pkg/reconcile"
-	"sigs.k8s.io/controller-runtime/pkg/source"
 
 	"github.com/capmaas/cluster-api-provider-maas/maas"
 )
@@ -27,54 +27,79 @@ const (
 )
 
 // Inventory is the view. It is safe for concurrent use. Until it is started, as on a manager that does not lead, it shows nothing of
-// single machines, and reads lists anew each time.
-type Inventory struct{ maas *maas.Client }
+// single machines; lists are shared there too, but none is older than seconds.
+type Inventory struct {
+	client *maas.Client
+	now    func() time.Time
 
-// Constraints are those that MAAS checks, in its own syntax. They are comparable.
-type Constraints struct{ Storage, Interfaces, Subnets string }
+	mu    sync.Mutex // guards what follows; never held while MAAS is asked
+	log   eventLog
+	view  view
+	lists lists
+	queue *startedQueue // nil until the source is started
+}
 
 // New returns an inventory of the MAAS that client talks to. Now is the clock; nil means time.Now.
-func New(client *maas.Client, now func() time.Time) *Inventory { return &Inventory{maas: client} }
-
-// Source raises a reconcile of each object whose machine changed, or, for objects that wait for a machine, when one may have become free.
-func (v *Inventory) Source() source.Source {
-	return source.Func(func(context.Context, workqueue.TypedRateLimitingInterface[reconcile.Request]) error { return nil })
+func New(client *maas.Client, now func() time.Time) *Inventory {
+	if now == nil {
+		now = time.Now
+	}
+	return &Inventory{client: client, now: now, view: newView(), lists: newLists()}
 }
 
 // Follow says that an object cares for a machine, and how much. It replaces what was said for the object before.
-func (v *Inventory) Follow(object types.NamespacedName, systemID string, pace Pace) {}
+func (v *Inventory) Follow(object types.NamespacedName, systemID string, pace Pace) {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	v.view.follow(object, systemID, pace, v.now())
+}
 
 // Await says that an object waits for a machine to become free. It replaces what was said for the object before.
-func (v *Inventory) Await(object types.NamespacedName) {}
+func (v *Inventory) Await(object types.NamespacedName) {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	v.view.await(object, v.now())
+}
 
 // Forget says that an object cares for no machine any more.
-func (v *Inventory) Forget(object types.NamespacedName) {}
+func (v *Inventory) Forget(object types.NamespacedName) {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	v.view.forget(object)
+}
 
 // Look returns what the view has of a followed machine. It is not ok where the view has nothing, or only something that proves
-// nothing: from before our last act on the machine, from before an event about it, or older than the pace allows.
-func (v *Inventory) Look(systemID string) (m *maas.Machine, ok bool) { return nil, false }
+// nothing: from before our last act on the machine, from before an event about it, or older than the pace allows: 45 seconds for
+// Moving, 15 minutes for Settled. The callers must not change what they get.
+func (v *Inventory) Look(systemID string) (m *maas.Machine, ok bool) {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	if !v.log.followed() {
+		return nil, false
+	}
+	return v.view.look(systemID, v.now())
+}
 
-// Learned feeds the view with a direct look that began at the given time.
-func (v *Inventory) Learned(m *maas.Machine, began time.Time) {}
+// Learned feeds the view with a direct look that began at the given time. The view keeps m: it must not be changed any more.
+func (v *Inventory) Learned(m *maas.Machine, began time.Time) {
+	if m == nil {
+		return
+	}
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	if v.view.learned(m, began, v.now()) {
+		v.lists.somethingHappened()
+	}
+}
 
 // Touched says that we acted on a machine, or asked for it, just now: what was read before proves nothing any more, and it is in no list of free
 // machines that was read before.
-func (v *Inventory) Touched(systemID string) {}
-
-// Free lists the machines that are Ready and satisfy what MAAS checks. One list serves all who ask within seconds, and longer while nothing
-// happens in MAAS. The callers must not change what they get. An error is one of package maas.
-func (v *Inventory) Free(ctx context.Context, constraints Constraints) ([]maas.Machine, error) {
-	return v.maas.Machines(ctx, maas.MachineFilter{Statuses: []maas.Status{maas.StatusReady}})
+func (v *Inventory) Touched(systemID string) {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	v.view.touched(systemID, v.now())
+	v.lists.touched(systemID, v.now())
 }
-
-// All lists every machine that our user may see, as of at most maxAge ago. It is the heaviest request there is: maxAge is a minute or more.
-// The callers must not change what they get. An error is one of package maas.
-func (v *Inventory) All(ctx context.Context, maxAge time.Duration) ([]maas.Machine, error) {
-	return v.maas.Machines(ctx, maas.MachineFilter{})
-}
-
-// Start keeps the view until ctx ends. It implements the manager's Runnable.
-func (v *Inventory) Start(ctx context.Context) error { <-ctx.Done(); return nil }
 
 // NeedLeaderElection says that only the leader looks.
 func (v *Inventory) NeedLeaderElection() bool { return true }

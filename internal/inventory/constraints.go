@@ -1,0 +1,27 @@
+package inventory
+
+import (
+	"strings"
+
+	"github.com/capmaas/cluster-api-provider-maas/maas"
+)
+
+// Constraints are those that MAAS checks, in its own syntax. They are comparable; NewConstraints makes them.
+type Constraints struct {
+	Storage, Interfaces string
+	Subnets             string // one on each line
+}
+
+// NewConstraints returns the constraints of an allocate with these parameters, which package maas describes.
+func NewConstraints(storage, interfaces string, subnets []string) Constraints {
+	return Constraints{storage, interfaces, strings.Join(subnets, "\n")}
+}
+
+// filter selects the free machines that satisfy the constraints.
+func (c Constraints) filter() maas.MachineFilter {
+	f := maas.MachineFilter{Statuses: []maas.Status{maas.StatusReady}, Storage: c.Storage, Interfaces: c.Interfaces}
+	if c.Subnets != "" {
+		f.Subnets = strings.Split(c.Subnets, "\n")
+	}
+	return f
+}
