@@ -65,6 +65,7 @@ generate: $(TOOLS)/controller-gen ## Write deep copies, CRDs, the manager's role
 	$(TOOLS)/controller-gen object paths=./api/...
 	$(TOOLS)/controller-gen crd paths=./api/... output:crd:artifacts:config=config/crd/bases
 	$(TOOLS)/controller-gen rbac:roleName=manager-role paths=./internal/... output:rbac:artifacts:config=config/rbac
+	$(TOOLS)/controller-gen webhook paths=./internal/webhooks/... output:webhook:artifacts:config=config/webhook
 	go run ./hack/conditions docs/conditions.md
 
 .PHONY: clean
@@ -132,11 +133,13 @@ generate-check: $(TOOLS)/controller-gen ## Fail, with the difference, if a gener
 	$(TOOLS)/controller-gen object paths=./api/... output:object:dir=$$fresh
 	$(TOOLS)/controller-gen crd paths=./api/... output:crd:artifacts:config=$$fresh/crd
 	$(TOOLS)/controller-gen rbac:roleName=manager-role paths=./internal/... output:rbac:artifacts:config=$$fresh/rbac
+	$(TOOLS)/controller-gen webhook paths=./internal/webhooks/... output:webhook:artifacts:config=$$fresh/webhook
 	go run ./hack/conditions $$fresh/conditions.md
 	stale=
 	diff -u api/v1beta1/zz_generated.deepcopy.go $$fresh/zz_generated.deepcopy.go || stale=1
 	diff -ru config/crd/bases $$fresh/crd || stale=1
 	diff -u config/rbac/role.yaml $$fresh/rbac/role.yaml || stale=1
+	diff -u config/webhook/manifests.yaml $$fresh/webhook/manifests.yaml || stale=1
 	diff -u docs/conditions.md $$fresh/conditions.md || stale=1
 	[ -z "$$stale" ] || { echo "generated files are not current: run 'make generate' and commit what it writes" >&2; exit 1; }
 	for module in $(MODULES); do

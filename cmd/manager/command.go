@@ -20,6 +20,7 @@ type options struct {
 	syncPeriod         time.Duration
 	healthAddr         string
 	webhookPort        int
+	webhookCertDir     string
 	namespace          string
 	watchFilter        string
 }
@@ -52,7 +53,9 @@ func newCommand() *cobra.Command {
 	flags.BoolVar(&o.leaderElect, "leader-elect", false, "Wait until no other manager is at work.")
 	flags.DurationVar(&o.syncPeriod, "sync-period", 120*time.Minute, "How often all objects are looked at, whatever happens.")
 	flags.StringVar(&o.healthAddr, "health-addr", ":9440", "Address on which /healthz and /readyz are served.")
-	flags.IntVar(&o.webhookPort, "webhook-port", 9443, "Port on which webhooks are served.")
+	flags.IntVar(&o.webhookPort, "webhook-port", 9443, "Port on which webhooks are served; 0 for nowhere, outside of a cluster.")
+	flags.StringVar(&o.webhookCertDir, "webhook-cert-dir", "/tmp/k8s-webhook-server/serving-certs",
+		"Folder with tls.crt and tls.key, the certificate with which webhooks are served.")
 	flags.StringVar(&o.namespace, "namespace", "", "The only namespace to watch; empty for all.")
 	flags.StringVar(&o.watchFilter, "watch-filter", "",
 		"Work only on objects whose label cluster.x-k8s.io/watch-filter has this value; empty for all.")

@@ -2,8 +2,10 @@ package main
 
 import (
 	"context"
+	"crypto/tls"
 	"fmt"
 	"os"
+	"path/filepath"
 	"runtime/debug"
 
 	"k8s.io/klog/v2"
@@ -16,6 +18,7 @@ import (
 
 	"github.com/capmaas/cluster-api-provider-maas/internal/controllers"
 	"github.com/capmaas/cluster-api-provider-maas/internal/telemetry"
+	"github.com/capmaas/cluster-api-provider-maas/internal/webhooks"
 )
 
 // leaderElectionID is that of the provider before this one, so that the two never work at the same time.
@@ -53,13 +56,18 @@ func run(ctx context.Context, o options) error {
 	managerOptions.LeaderElectionReleaseOnCancel = true
 	managerOptions.HealthProbeBindAddress = o.healthAddr
 	managerOptions.Metrics = metricsserver.Options{BindAddress: o.metricsAddr}
-	managerOptions.WebhookServer = webhook.NewServer(webhook.Options{Port: o.webhookPort})
+	managerOptions.WebhookServer = webhook.NewServer(webhook.Options{Port: o.webhookPort, CertDir: o.webhookCertDir})
 	mgr, err := ctrl.NewManager(config, managerOptions)
 	if err != nil {
 		return fmt.Errorf("make the manager: %w", err)
 	}
 	if err := addProbes(mgr); err != nil {
 		return err
+	}
+	if o.webhookPort != 0 {
+		if err := addWebhooks(mgr, o.webhookCertDir); err != nil {
+			return err
+		}
 	}
 	err = controllers.Setup(ctx, mgr, controllers.Options{
 		MAAS:               client,
@@ -81,6 +89,22 @@ func addProbes(mgr ctrl.Manager) error {
 	}
 	if err := mgr.AddReadyzCheck("ping", healthz.Ping); err != nil {
 		return fmt.Errorf("add the readiness check: %w", err)
+	}
+	return nil
+}
+
+// addWebhooks serves the webhooks, on standbys too, and says that we are ready when they answer.
+func addWebhooks(mgr ctrl.Manager, certDir string) error {
+	// The server would end with less than that.
+	if _, err := tls.LoadX509KeyPair(filepath.Join(certDir, "tls.crt"), filepath.Join(certDir, "tls.key")); err != nil {
+		return fmt.Errorf("read the certificate with which webhooks are served, tls.crt and tls.key in %s: %w "+
+			"(--webhook-cert-dir names another folder, --webhook-port 0 serves none)", certDir, err)
+	}
+	if err := webhooks.Setup(mgr); err != nil {
+		return err
+	}
+	if err := mgr.AddReadyzCheck("webhooks", mgr.GetWebhookServer().StartedChecker()); err != nil {
+		return fmt.Errorf("add the readiness check of the webhooks: %w", err)
 	}
 	return nil
 }

@@ -6,7 +6,6 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"slices"
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/client-go/tools/clientcmd"
@@ -64,17 +63,19 @@ func RenderProvider(ctx context.Context, l host.Layout) ([]byte, error) {
 }
 
 // manifestsOfCAPMAAS are what of an installation counts here. The manager runs as a process with the rights of its service account,
-// so that a right that is missing shows; its Deployment and the Secret with the key have no use.
+// so that a right that is missing shows.
 func (d *Daemon) manifestsOfCAPMAAS(ctx context.Context) ([]*unstructured.Unstructured, error) {
 	text, err := RenderProvider(ctx, d.layout)
 	if err != nil {
 		return nil, err
 	}
 	objects, err := ReadManifests(text)
+	if err == nil {
+		objects, err = forProcesses(objects, capmaasWebhookPort, d.authority.pem,
+			"ServiceAccount", "Role", "RoleBinding", "ClusterRole", "ClusterRoleBinding")
+	}
 	if err != nil {
 		return nil, fmt.Errorf("manifests of CAPMAAS: %w", err)
 	}
-	return slices.DeleteFunc(objects, func(object *unstructured.Unstructured) bool {
-		return object.GetKind() == "Deployment" || object.GetKind() == "Secret"
-	}), nil
+	return objects, nil
 }

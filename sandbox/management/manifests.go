@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 	"strconv"
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
@@ -31,9 +32,9 @@ func ReadManifests(text []byte) ([]*unstructured.Unstructured, error) {
 	}
 }
 
-// forProcesses keeps of a provider's components what counts when its controllers run as plain processes: CRDs, namespaces and
-// webhooks. Webhooks are called at a port of the loopback, by the certificate authority given as PEM.
-func forProcesses(objects []*unstructured.Unstructured, port int, authority []byte) ([]*unstructured.Unstructured, error) {
+// forProcesses keeps of a provider's components what counts when its controllers run as plain processes: CRDs, namespaces,
+// webhooks, and the kinds that are given. Webhooks are called at a port of the loopback, by the certificate authority given as PEM.
+func forProcesses(objects []*unstructured.Unstructured, port int, authority []byte, also ...string) ([]*unstructured.Unstructured, error) {
 	var out []*unstructured.Unstructured
 	for _, object := range objects {
 		var err error
@@ -44,7 +45,9 @@ func forProcesses(objects []*unstructured.Unstructured, port int, authority []by
 		case "MutatingWebhookConfiguration", "ValidatingWebhookConfiguration":
 			err = redirectWebhooks(object, port, authority)
 		default:
-			continue
+			if !slices.Contains(also, object.GetKind()) {
+				continue
+			}
 		}
 		if err != nil {
 			return nil, fmt.Errorf("%s %s: %w", object.GetKind(), object.GetName(), err)

@@ -32,6 +32,10 @@ kind: CustomResourceDefinition
 metadata: {name: plain.cluster.x-k8s.io}
 spec: {group: cluster.x-k8s.io}
 ---
+apiVersion: rbac.authorization.k8s.io/v1
+kind: ClusterRole
+metadata: {name: role}
+---
 apiVersion: apps/v1
 kind: Deployment
 metadata: {name: m, namespace: capi-system}
@@ -78,6 +82,21 @@ func TestComponentsForProcessesKeepCRDsAndWebhooksAlone(t *testing.T) {
 	webhooks, _, _ := unstructured.NestedSlice(byName["v"].Object, "webhooks")
 	for i, want := range []string{"https://127.0.0.1:9441/validate-a", "https://127.0.0.1:9441/validate-b"} {
 		checkClient(t, webhooks[i].(map[string]any)["clientConfig"].(map[string]any), want)
+	}
+}
+
+func TestComponentsForProcessesKeepTheKindsThatAreAskedFor(t *testing.T) {
+	t.Parallel()
+	objects, err := ReadManifests([]byte(rendered))
+	if err != nil {
+		t.Fatal(err)
+	}
+	kept, err := forProcesses(objects, 9441, nil, "ClusterRole")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(kept) != 5 || kept[3].GetName() != "role" {
+		t.Errorf("kept %v, want the ClusterRole too", kept)
 	}
 }
 

@@ -1,0 +1,93 @@
+package webhooks
+
+import (
+	"context"
+
+	"k8s.io/apimachinery/pkg/util/validation/field"
+	"sigs.k8s.io/controller-runtime/pkg/webhook/admission"
+
+	infrav1 "github.com/capmaas/cluster-api-provider-maas/api/v1beta1"
+)
+
+// +kubebuilder:webhook:verbs=create;update,path=/validate-infrastructure-cluster-x-k8s-io-v1beta1-maasmachine,mutating=false,failurePolicy=fail,matchPolicy=Equivalent,groups=infrastructure.cluster.x-k8s.io,resources=maasmachines,versions=v1beta1,name=validation.maasmachine.infrastructure.cluster.x-k8s.io,sideEffects=None,admissionReviewVersions=v1,timeoutSeconds=10
+
+type machineValidator struct{}
+
+// ValidateCreate refuses a MaasMachine that asks for what cannot be.
+func (machineValidator) ValidateCreate(_ context.Context, machine *infrav1.MaasMachine) (admission.Warnings, error) {
+	return nil, refusal("MaasMachine", machine.Name, newMachine(machine))
+}
+
+// ValidateUpdate refuses changes of what the machine was claimed by, and of which machine it is.
+func (machineValidator) ValidateUpdate(_ context.Context, before, now *infrav1.MaasMachine) (admission.Warnings, error) {
+	return nil, refusal("MaasMachine", now.Name, changedMachine(before, now))
+}
+
+// ValidateDelete lets every MaasMachine go; whether its machine may be released is the reconciler's question.
+func (machineValidator) ValidateDelete(context.Context, *infrav1.MaasMachine) (admission.Warnings, error) {
+	return nil, nil
+}
+
+func newMachine(machine *infrav1.MaasMachine) field.ErrorList {
+	if wasStoredBefore(machine) {
+		return nil
+	}
+	spec := field.NewPath("spec")
+	found := wellFormed(machine.Spec, spec)
+	found = append(found, withoutLXD(machine.Spec, spec)...)
+	found = append(found, identity(machine.Spec, spec)...)
+	return append(found, attemptHasClaim(machine)...)
+}
+
+func changedMachine(before, now *infrav1.MaasMachine) field.ErrorList {
+	if leaves(now) {
+		return nil
+	}
+	spec := field.NewPath("spec")
+	found := kept(before.Spec, now.Spec, spec,
+		"cannot be changed: the machine was chosen and installed by it. Change the template that new Machines are made from, and delete the Machine",
+		"failureDomain", "keepFailed", "systemID", "providerID")
+	if before.Spec.FailureDomain != now.Spec.FailureDomain {
+		if fault := nameFault(now.Spec.FailureDomain); fault != "" {
+			found = append(found, field.Invalid(spec.Child("failureDomain"), now.Spec.FailureDomain, fault))
+		}
+	}
+	found = append(found, sameMachine(before.Spec, now.Spec, spec)...)
+	if wrong := fixedAnnotation(infrav1.ClaimAnnotation, before.Annotations, now.Annotations,
+		"by this claim the machine in MAAS is known as this object's, and without it the machine would be lost"); wrong != nil {
+		found = append(found, wrong)
+	}
+	if before.Annotations[infrav1.ClaimAttemptAnnotation] != now.Annotations[infrav1.ClaimAttemptAnnotation] {
+		found = append(found, attemptHasClaim(now)...)
+	}
+	return found
+}
+
+// sameMachine checks that the names of the machine are set once, and well.
+func sameMachine(before, now infrav1.MaasMachineSpec, path *field.Path) field.ErrorList {
+	if before.SystemID == now.SystemID && before.ProviderID == now.ProviderID {
+		return nil
+	}
+	var found field.ErrorList
+	for _, name := range []struct{ field, was, is string }{
+		{"systemID", before.SystemID, now.SystemID}, {"providerID", before.ProviderID, now.ProviderID},
+	} {
+		if name.was != "" && name.was != name.is {
+			found = append(found, field.Forbidden(path.Child(name.field),
+				"cannot be changed or removed once it is set, to "+name.was+": it says which machine is this object's"))
+		}
+	}
+	if len(found) > 0 {
+		return found
+	}
+	return identity(now, path)
+}
+
+// attemptHasClaim refuses the mark of an allocation under way on an object that never claimed anything.
+func attemptHasClaim(machine *infrav1.MaasMachine) field.ErrorList {
+	if machine.Annotations[infrav1.ClaimAttemptAnnotation] == "" || machine.Annotations[infrav1.ClaimAnnotation] != "" {
+		return nil
+	}
+	return field.ErrorList{field.Forbidden(annotationPath(field.NewPath("metadata"), infrav1.ClaimAttemptAnnotation),
+		"is the controller's, and makes no sense without a claim: remove it")}
+}

@@ -1,0 +1,126 @@
+package webhooks
+
+import (
+	"slices"
+	"strings"
+
+	"k8s.io/apimachinery/pkg/util/validation/field"
+
+	infrav1 "github.com/capmaas/cluster-api-provider-maas/api/v1beta1"
+)
+
+// wellFormed checks all that stands in a machine's spec, of a MaasMachine or a template, except for what MAAS has to be asked.
+func wellFormed(spec infrav1.MaasMachineSpec, path *field.Path) field.ErrorList {
+	var found field.ErrorList
+	if spec.Image == "" {
+		found = append(found, field.Required(path.Child("image"), "must be the name of an image in MAAS, such as custom/<name> or ubuntu/noble"))
+	}
+	for _, text := range []struct {
+		field, value string
+		fault        func(string) string
+	}{
+		{"image", spec.Image, imageFault},
+		{"failureDomain", spec.FailureDomain, nameFault},
+		{"resourcePool", spec.ResourcePool, nameFault},
+		{"architecture", spec.Architecture, architectureFault},
+		{"storage", spec.Storage, storageFault},
+		{"interfaces", spec.Interfaces, interfacesFault},
+	} {
+		if text.value == "" {
+			continue
+		}
+		if fault := text.fault(text.value); fault != "" {
+			found = append(found, field.Invalid(path.Child(text.field), text.value, fault))
+		}
+	}
+	for _, number := range []struct {
+		field string
+		value int32
+	}{{"minCPU", spec.MinCPU}, {"minMemory", spec.MinMemory}, {"minDiskSize", spec.MinDiskSize}} {
+		if number.value < 0 {
+			found = append(found, field.Invalid(path.Child(number.field), number.value, "must be 0 or more"))
+		}
+	}
+	found = append(found, wellFormedTags(spec, path)...)
+	for i, subnet := range spec.Subnets {
+		if fault := nameFault(subnet); fault != "" || subnet == "" {
+			found = append(found, field.Invalid(path.Child("subnets").Index(i), subnet, "must be a subnet as MAAS specifies it, without spaces around it"))
+		}
+	}
+	return found
+}
+
+func wellFormedTags(spec infrav1.MaasMachineSpec, path *field.Path) field.ErrorList {
+	var found field.ErrorList
+	for _, list := range []struct {
+		field string
+		tags  []string
+	}{{"tags", spec.Tags}, {"notTags", spec.NotTags}} {
+		for i, tag := range list.tags {
+			if fault := tagFault(tag); fault != "" {
+				found = append(found, field.Invalid(path.Child(list.field).Index(i), tag, fault))
+			}
+		}
+	}
+	for i, tag := range spec.NotTags {
+		if slices.Contains(spec.Tags, tag) {
+			found = append(found, field.Invalid(path.Child("notTags").Index(i), tag, "is in tags too: no machine has a tag and has it not"))
+		}
+	}
+	return found
+}
+
+// withoutLXD refuses the fields with which an earlier provider made virtual machines.
+func withoutLXD(spec infrav1.MaasMachineSpec, path *field.Path) field.ErrorList {
+	var found field.ErrorList
+	if spec.LXD != nil {
+		found = append(found, field.Forbidden(path.Child("lxd"), noLXD))
+	}
+	if spec.Parent != "" {
+		found = append(found, field.Forbidden(path.Child("parent"), noLXD))
+	}
+	return found
+}
+
+const noLXD = "LXD virtual machines are not made by this provider: remove the field; machines are taken from those that MAAS has"
+
+// kept checks that what an update changes may change. Fields in free may; what earlier providers left may be removed.
+func kept(before, now infrav1.MaasMachineSpec, path *field.Path, because string, free ...string) field.ErrorList {
+	var found field.ErrorList
+	for _, c := range changesOf(before, now) {
+		leftover := c.field == "lxd" || c.field == "parent"
+		switch {
+		case slices.Contains(free, c.field), leftover && c.removed:
+		case leftover && c.added:
+			found = append(found, field.Forbidden(path.Child(c.field), noLXD))
+		default:
+			found = append(found, field.Forbidden(path.Child(c.field), because))
+		}
+	}
+	return found
+}
+
+// identity checks the names of the machine that a MaasMachine has: each well-formed, and both of one machine.
+func identity(spec infrav1.MaasMachineSpec, path *field.Path) field.ErrorList {
+	var found field.ErrorList
+	if strings.ContainsFunc(spec.SystemID, notInSystemID) {
+		found = append(found, field.Invalid(path.Child("systemID"), spec.SystemID, "must be a system ID of MAAS, such as 4y3h7n"))
+	}
+	if spec.ProviderID == "" {
+		return found
+	}
+	rest, ours := strings.CutPrefix(spec.ProviderID, infrav1.ProviderIDPrefix)
+	_, id, hasZone := strings.Cut(rest, "/")
+	switch {
+	case !ours || !hasZone || id == "" || strings.ContainsFunc(id, notInSystemID):
+		found = append(found, field.Invalid(path.Child("providerID"), spec.ProviderID, "must be maas:///<zone>/<system ID>"))
+	case spec.SystemID != "" && spec.SystemID != id:
+		found = append(found, field.Invalid(path.Child("providerID"), spec.ProviderID, "must end in the system ID that stands in "+
+			path.Child("systemID").String()+", "+spec.SystemID))
+	}
+	return found
+}
+
+func notInSystemID(r rune) bool {
+	return (r < 'a' || r > 'z') && (r < 'A' || r > 'Z') && (r < '0' || r > '9') && r != '-'
+}
