@@ -37,7 +37,7 @@ func (v *view) heard(events []maas.Event, now time.Time) news {
 		}
 		switch meaning(event.Type)(e.machine, event.Description) {
 		case changeHint:
-			e.void(now)
+			e.drop(now)
 			if !told[event.SystemID] {
 				told[event.SystemID] = true
 				n.changed = append(n.changed, v.followersOf(event.SystemID)...)
@@ -56,7 +56,7 @@ func (v *view) heard(events []maas.Event, now time.Time) news {
 func (v *view) begin(now time.Time) news {
 	for _, e := range v.machines {
 		if e.machine != nil {
-			e.void(now)
+			e.drop(now)
 		}
 	}
 	return news{lists: true, free: true}

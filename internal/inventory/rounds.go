@@ -145,7 +145,7 @@ func (v *view) took(b batch, machines []maas.Machine) news {
 // missed drops an entry that a batch did not have. That proves nothing, so who follows it is to look, once.
 func (v *view) missed(systemID string, e *entry, sent time.Time) []types.NamespacedName {
 	told := e.missing
-	e.missing, e.voided = true, sent
+	e.missing, e.void, e.voided = true, true, sent
 	e.tried, e.spread, e.soon = sent, settledInterval(), time.Time{}
 	if told {
 		return nil

@@ -26,9 +26,10 @@ type view struct {
 // entry is one machine. It stays for a while when nobody follows it any more, for what is known of it may still be asked.
 type entry struct {
 	followers map[types.NamespacedName]Pace
-	machine   *maas.Machine // what was read last; shown only where it counts
+	machine   *maas.Machine // what was read last
 	sent      time.Time     // when the request for it was sent
-	voided    time.Time     // what was asked for before proves nothing
+	void      bool          // something happened since: it proves nothing, and serves to compare alone
+	voided    time.Time     // when that was, or was last; what was asked for before is not taken
 	missing   bool          // the last batch did not have it, and those who follow it were told
 
 	tried  time.Time     // when it was read last, or should have been; when it was first heard of
@@ -82,14 +83,11 @@ func (v *view) forget(object types.NamespacedName) {
 
 func (v *view) look(systemID string, now time.Time) (*maas.Machine, bool) {
 	e := v.machines[systemID]
-	if e == nil || len(e.followers) == 0 || !e.counts() || now.Sub(e.sent) > e.oldest() {
+	if e == nil || len(e.followers) == 0 || e.machine == nil || e.void || now.Sub(e.sent) > e.oldest() {
 		return nil, false
 	}
 	return e.machine, true
 }
-
-// counts says that nothing is known to have happened since the machine was asked for.
-func (e *entry) counts() bool { return e.machine != nil && !e.sent.Before(e.voided) }
 
 // pace is that of the follower who is most in need.
 func (e *entry) pace() Pace {
@@ -108,9 +106,9 @@ func (e *entry) oldest() time.Duration {
 	return oldestSettled
 }
 
-// void makes what was read before prove nothing. Who is told of it looks directly; should nobody do that, the rounds will.
-func (e *entry) void(now time.Time) {
-	e.voided = now
+// drop makes what was read before prove nothing. Who is told of it looks directly; should nobody do that, the rounds will.
+func (e *entry) drop(now time.Time) {
+	e.void, e.voided = true, now
 	e.hurry(now)
 }
 
@@ -124,7 +122,7 @@ func (e *entry) hurry(now time.Time) {
 // keep takes what was read of a machine. It says whether it differs from what was known; nothing known is no difference.
 func (e *entry) keep(m *maas.Machine, sent time.Time) (changed bool) {
 	changed = e.machine != nil && differ(e.machine, m)
-	e.machine, e.sent, e.missing = m, sent, false
+	e.machine, e.sent, e.void, e.missing = m, sent, false, false
 	e.tried, e.spread, e.soon = sent, settledInterval(), time.Time{}
 	return changed
 }
@@ -140,7 +138,7 @@ func (v *view) learned(m *maas.Machine, began, now time.Time) (news bool) {
 	return news
 }
 
-func (v *view) touched(systemID string, now time.Time) { v.entry(systemID, now).void(now) }
+func (v *view) touched(systemID string, now time.Time) { v.entry(systemID, now).drop(now) }
 
 // followersOf lists who follows a machine.
 func (v *view) followersOf(systemID string) []types.NamespacedName {

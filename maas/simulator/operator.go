@@ -101,3 +101,13 @@ func (r *Region) AddMachine(m Machine) (string, error) {
 	defer r.mu.Unlock()
 	return r.addMachine(m)
 }
+
+// LogEvent writes an entry about a machine into the event log, of a level such
+// as "DEBUG", as racks and machines do that the simulator does not play.
+func (r *Region) LogEvent(systemID, level, kind, description string) error {
+	number, known := levelNamed(level)
+	if !known {
+		return fmt.Errorf("unknown level %q", level)
+	}
+	return r.act(systemID, func(t *tx, m *machine) { t.emit(m, "unknown", number, kind, description) })
+}
