@@ -7,10 +7,13 @@ import (
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/controller"
 
+	"github.com/capmaas/cluster-api-provider-maas/internal/checks"
 	"github.com/capmaas/cluster-api-provider-maas/internal/controllers/maascluster"
 	"github.com/capmaas/cluster-api-provider-maas/internal/controllers/maasmachine"
+	"github.com/capmaas/cluster-api-provider-maas/internal/controllers/maasmachinetemplate"
 	"github.com/capmaas/cluster-api-provider-maas/internal/endpoint"
 	"github.com/capmaas/cluster-api-provider-maas/internal/identity"
+	"github.com/capmaas/cluster-api-provider-maas/internal/telemetry"
 	"github.com/capmaas/cluster-api-provider-maas/internal/inventory"
 	"github.com/capmaas/cluster-api-provider-maas/internal/placement"
 	"github.com/capmaas/cluster-api-provider-maas/maas"
@@ -20,6 +23,10 @@ import (
 type Options struct {
 	// MAAS is the client that all controllers share.
 	MAAS *maas.Client
+	// Clock sees the answers that MAAS gives to that client; nil means that clocks are not compared.
+	Clock *checks.Clock
+	// Metrics show what is found of MAAS; nil means nobody does.
+	Metrics *telemetry.Metrics
 	// Version is ours, for user agents.
 	Version string
 	// MachineConcurrency is how many MaasMachines are reconciled at a time.
@@ -38,11 +45,23 @@ func Setup(ctx context.Context, mgr ctrl.Manager, options Options) error {
 	if err := mgr.Add(user); err != nil {
 		return fmt.Errorf("add the MAAS identity: %w", err)
 	}
+	rejoin := maasmachine.NewRejoin()
+	standing := checks.New(checks.Config{MAAS: options.MAAS, Identity: user, Clock: options.Clock, Metrics: options.Metrics})
+	if err := mgr.Add(standing); err != nil {
+		return fmt.Errorf("add the checks of MAAS: %w", err)
+	}
+	names := checks.NewNames(nil, nil)
+	if err := mgr.Add(names); err != nil {
+		return fmt.Errorf("add the look-up of endpoints: %w", err)
+	}
 	publisher := endpoint.NewPublisher(options.MAAS)
+	publisher.Changed = rejoin.Tell
 	cluster := &maascluster.Reconciler{
 		Client:       mgr.GetClient(),
 		Endpoint:     publisher,
 		Identity:     user,
+		Checks:       standing,
+		Names:        names,
 		ClusterCache: clusters,
 		Recorder:     mgr.GetEventRecorder(FieldManager),
 		WatchFilter:  options.WatchFilter,
@@ -54,6 +73,10 @@ func Setup(ctx context.Context, mgr ctrl.Manager, options Options) error {
 	if err := mgr.Add(machines); err != nil {
 		return fmt.Errorf("add the inventory of machines: %w", err)
 	}
+	template := &maasmachinetemplate.Reconciler{Client: mgr.GetClient(), Inventory: machines, WatchFilter: options.WatchFilter}
+	if err := template.SetupWithManager(ctx, mgr, controller.Options{MaxConcurrentReconciles: 1}); err != nil {
+		return err
+	}
 	machine := &maasmachine.Reconciler{
 		Client:       mgr.GetClient(),
 		MAAS:         options.MAAS,
@@ -61,6 +84,7 @@ func Setup(ctx context.Context, mgr ctrl.Manager, options Options) error {
 		Identity:     user,
 		Inventory:    machines,
 		Reservations: &placement.Reservations{},
+		Rejoin:       rejoin,
 		ClusterCache: clusters,
 		Recorder:     mgr.GetEventRecorder(FieldManager),
 		WatchFilter:  options.WatchFilter,

@@ -108,7 +108,13 @@ func (r *Reconciler) actOutside(ctx context.Context, o *observation, s step) err
 func (r *Reconciler) claim(ctx context.Context, o *observation, systemID string) (failure, err error) {
 	asking, cancel := context.WithTimeout(ctx, writePatience)
 	defer cancel()
-	m, failure := r.MAAS.Allocate(asking, maas.AllocateParams{SystemID: systemID, AgentName: o.token(), Comment: comment(o)})
+	want := o.constraints()
+	m, failure := r.MAAS.Allocate(asking, maas.AllocateParams{
+		SystemID: systemID, AgentName: o.token(), Comment: comment(o),
+		// The machine was seen to have these. It may have been moved since, and some of them only MAAS can check.
+		Zone: want.Zone, Pool: want.Pool, Tags: want.Tags, NotTags: want.NotTags,
+		Storage: want.Storage, Interfaces: want.Interfaces, Subnets: want.Subnets,
+	})
 	switch {
 	case failure == nil && m.SystemID == systemID:
 		if err := r.store(ctx, o, systemID); err != nil {

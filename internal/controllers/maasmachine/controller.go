@@ -48,6 +48,8 @@ type Reconciler struct {
 	Identity     *identity.Identity
 	Inventory    *inventory.Inventory
 	Reservations *placement.Reservations
+	// Rejoin tells of DNS records that lost addresses; nil tells of none.
+	Rejoin       Rejoin
 	ClusterCache clustercache.ClusterCache
 	Recorder     events.EventRecorder
 	// WatchFilter limits what is reconciled to objects with this value of Cluster API's watch-filter label; "" does not.

@@ -35,6 +35,7 @@ func (r *Reconciler) SetupWithManager(ctx context.Context, mgr ctrl.Manager, opt
 	if err != nil {
 		return fmt.Errorf("set up the MaasMachine controller: %w", err)
 	}
+	ofMaasCluster := r.maasClusterToMaasMachines(ofCluster)
 	ofMachine := util.MachineToInfrastructureMapFunc(infrav1.GroupVersion.WithKind("MaasMachine"))
 	r.controller, err = capicontroller.NewControllerManagedBy(mgr, logger).
 		For(&infrav1.MaasMachine{}, builder.WithPredicates(predicates.ResourceHasFilterLabel(scheme, logger, r.WatchFilter), besidesAttempts())).
@@ -42,10 +43,11 @@ func (r *Reconciler) SetupWithManager(ctx context.Context, mgr ctrl.Manager, opt
 			predicate.Or(predicate.GenerationChangedPredicate{}, predicate.AnnotationChangedPredicate{}, apiServerHealthChanged())).
 		Watches(&clusterv1.Cluster{}, handler.EnqueueRequestsFromMapFunc(ofCluster),
 			predicate.Or(predicate.GenerationChangedPredicate{}, predicate.AnnotationChangedPredicate{}, clusterInitialized())).
-		Watches(&infrav1.MaasCluster{}, handler.EnqueueRequestsFromMapFunc(r.maasClusterToMaasMachines(ofCluster)),
+		Watches(&infrav1.MaasCluster{}, handler.EnqueueRequestsFromMapFunc(ofMaasCluster),
 			predicate.GenerationChangedPredicate{}).
 		WatchesRawSource(r.ClusterCache.GetClusterSource("maasmachine", ofCluster)).
 		WatchesRawSource(r.Inventory.Source()).
+		WatchesRawSource(r.Rejoin.source(r.Client, ofMaasCluster)).
 		WithOptions(options).
 		Build(ctx, r)
 	if err != nil {
