@@ -41,6 +41,38 @@ func TestExchangesAreCounted(t *testing.T) {
 	}
 }
 
+func TestChecksAreShownWhileTheyAreKnown(t *testing.T) {
+	t.Parallel()
+	registry := prometheus.NewRegistry()
+	m, err := NewMetrics(registry, "v1.2.3")
+	if err != nil {
+		t.Fatal(err)
+	}
+	shown := func() string {
+		answer := httptest.NewRecorder()
+		promhttp.HandlerFor(registry, promhttp.HandlerOpts{}).ServeHTTP(answer, httptest.NewRequest("GET", "/metrics", nil))
+		return answer.Body.String()
+	}
+	m.SetClockSkew(0, false)
+	if got := shown(); strings.Contains(got, MAASCheckOK) || strings.Contains(got, MAASClockSkew) {
+		t.Errorf("something is shown that nobody knows:\n%s", got)
+	}
+	m.SetCheck(CheckVersion, true, true)
+	m.SetCheck(CheckClock, false, true)
+	m.SetClockSkew(-90*time.Second, true)
+	for _, want := range []string{
+		`capmaas_maas_check_ok{check="version"} 1`, `capmaas_maas_check_ok{check="clock"} 0`, `capmaas_maas_clock_skew_seconds -90`,
+	} {
+		if !strings.Contains(shown(), want+"\n") {
+			t.Errorf("the metrics lack %s:\n%s", want, shown())
+		}
+	}
+	m.SetCheck(CheckVersion, true, false)
+	if strings.Contains(shown(), `check="version"`) {
+		t.Error("a check is shown that is not known any more")
+	}
+}
+
 func TestAvailability(t *testing.T) {
 	t.Parallel()
 	for name, test := range map[string]struct {

@@ -15,10 +15,15 @@ const (
 	EndpointFailed = "EndpointFailed"
 	// EndpointRemoved: the DNS record was removed with its cluster.
 	EndpointRemoved = "EndpointRemoved"
-	// MAASUnavailable: MAAS does not answer, or refuses our key. Do: see MAASAvailable.
+	// MAASUnavailable: MAAS does not answer, or cannot be worked with. Do: see MAASAvailable.
 	MAASUnavailable = "MAASUnavailable"
-	// MAASAvailable: MAAS answers again.
+	// MAASAvailable: MAAS answers, and can be worked with, again.
 	MAASAvailable = "MAASAvailable"
+	// CheckFailed: something is missing in MAAS that the cluster needs, or its endpoint does not resolve; the note says what. Do: see
+	// DomainServed, ZonesAndPoolsFound, ImagesFound and EndpointResolves.
+	CheckFailed = "CheckFailed"
+	// CheckMended: that is not so any more.
+	CheckMended = "CheckMended"
 	// APIServerReached: the workload API server began to answer.
 	APIServerReached = "APIServerReached"
 	// APIServerLost: the workload API server stopped answering. Do: see APIServerAvailable.

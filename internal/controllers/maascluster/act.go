@@ -44,8 +44,8 @@ func (r *Reconciler) act(ctx context.Context, object *infrav1.MaasCluster, next 
 		return done
 	}
 	// A MAAS that just did not answer a small question is spared the large ones.
-	if isAway(seen.maasErr) {
-		done.err = seen.maasErr
+	if isAway(seen.region.Err) {
+		done.err = seen.region.Err
 		return done
 	}
 	switch next.(type) {

@@ -25,11 +25,14 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/controller"
 	"sigs.k8s.io/controller-runtime/pkg/controller/controllerutil"
+	"sigs.k8s.io/controller-runtime/pkg/event"
 	"sigs.k8s.io/controller-runtime/pkg/handler"
 	"sigs.k8s.io/controller-runtime/pkg/log"
 	"sigs.k8s.io/controller-runtime/pkg/predicate"
+	"sigs.k8s.io/controller-runtime/pkg/source"
 
 	infrav1 "github.com/capmaas/cluster-api-provider-maas/api/v1beta1"
+	"github.com/capmaas/cluster-api-provider-maas/internal/checks"
 	"github.com/capmaas/cluster-api-provider-maas/internal/compatibility"
 	"github.com/capmaas/cluster-api-provider-maas/internal/endpoint"
 	"github.com/capmaas/cluster-api-provider-maas/internal/identity"
@@ -38,8 +41,8 @@ import (
 // +kubebuilder:rbac:groups=infrastructure.cluster.x-k8s.io,resources=maasclusters,verbs=get;list;watch;patch;update
 // +kubebuilder:rbac:groups=infrastructure.cluster.x-k8s.io,resources=maasclusters/status,verbs=get;patch;update
 // +kubebuilder:rbac:groups=infrastructure.cluster.x-k8s.io,resources=maasclusters/finalizers,verbs=update
-// +kubebuilder:rbac:groups=infrastructure.cluster.x-k8s.io,resources=maasmachines,verbs=get;list;watch
-// +kubebuilder:rbac:groups=cluster.x-k8s.io,resources=clusters,verbs=get;list;watch
+// +kubebuilder:rbac:groups=infrastructure.cluster.x-k8s.io,resources=maasmachines;maasmachinetemplates,verbs=get;list;watch
+// +kubebuilder:rbac:groups=cluster.x-k8s.io,resources=clusters;machines,verbs=get;list;watch
 // +kubebuilder:rbac:groups="",resources=secrets,verbs=get;list;watch
 // +kubebuilder:rbac:groups="",resources=events,verbs=create;patch
 // +kubebuilder:rbac:groups=events.k8s.io,resources=events,verbs=create;patch;update
@@ -49,6 +52,8 @@ type Reconciler struct {
 	Client       client.Client
 	Endpoint     *endpoint.Publisher
 	Identity     *identity.Identity
+	Checks       *checks.Checks
+	Names        *checks.Names
 	ClusterCache clustercache.ClusterCache
 	Recorder     events.EventRecorder
 	// WatchFilter limits what is reconciled to objects with this value of Cluster API's watch-filter label; "" does not.
@@ -61,6 +66,8 @@ func (r *Reconciler) SetupWithManager(ctx context.Context, mgr ctrl.Manager, opt
 	scheme := mgr.GetScheme()
 	kind := infrav1.GroupVersion.WithKind("MaasCluster")
 	ofCluster := clusterToMaasCluster(kind.GroupKind())
+	resolved := make(chan event.GenericEvent, maxRaised)
+	r.Names.Changed = raiseInto(resolved)
 	_, err := capicontroller.NewControllerManagedBy(mgr, logger).
 		For(&infrav1.MaasCluster{}, builder.WithPredicates(
 			predicates.ResourceHasFilterLabel(scheme, logger, r.WatchFilter),
@@ -68,7 +75,9 @@ func (r *Reconciler) SetupWithManager(ctx context.Context, mgr ctrl.Manager, opt
 		)).
 		Watches(&clusterv1.Cluster{}, handler.EnqueueRequestsFromMapFunc(ofCluster),
 			predicate.Or(predicate.GenerationChangedPredicate{}, predicate.AnnotationChangedPredicate{}, controlPlaneInitialized())).
-		Watches(&infrav1.MaasMachine{}, handler.EnqueueRequestsFromMapFunc(r.machineToMaasCluster), machineMoved()).
+		Watches(&infrav1.MaasMachine{}, handler.EnqueueRequestsFromMapFunc(r.memberToMaasCluster), machineMoved()).
+		Watches(&infrav1.MaasMachineTemplate{}, handler.EnqueueRequestsFromMapFunc(r.memberToMaasCluster), predicate.GenerationChangedPredicate{}).
+		WatchesRawSource(source.Channel(resolved, &handler.EnqueueRequestForObject{})).
 		WatchesRawSource(r.ClusterCache.GetClusterSource("maascluster", ofCluster)).
 		WithOptions(options).
 		Build(ctx, r)
@@ -82,6 +91,9 @@ func (r *Reconciler) SetupWithManager(ctx context.Context, mgr ctrl.Manager, opt
 func (r *Reconciler) Reconcile(ctx context.Context, request ctrl.Request) (ctrl.Result, error) {
 	object := &infrav1.MaasCluster{}
 	if err := r.Client.Get(ctx, request.NamespacedName, object); err != nil {
+		if apierrors.IsNotFound(err) {
+			r.Names.Forget(request.NamespacedName)
+		}
 		return ctrl.Result{}, client.IgnoreNotFound(err)
 	}
 	if annotations.IsExternallyManaged(object) {
@@ -137,7 +149,8 @@ func (r *Reconciler) reconcile(ctx context.Context, object *infrav1.MaasCluster,
 		// The manager ends. That it cut its own calls off says nothing of MAAS.
 		return ctrl.Result{}, nil
 	}
-	setStatus(object, seen, done)
+	also := r.check(ctx, object, seen, done)
+	setStatus(object, seen, done, also)
 	r.tell(object, before, done)
 	if done.released {
 		controllerutil.RemoveFinalizer(object, infrav1.ClusterFinalizer)
@@ -154,25 +167,33 @@ func (r *Reconciler) reconcile(ctx context.Context, object *infrav1.MaasCluster,
 	if done.err != nil {
 		log.FromContext(ctx).Info("The endpoint is not as it should be", "reason", done.err.Error())
 	}
-	return ctrl.Result{RequeueAfter: jitter(nextLook(seen, done))}, nil
+	return ctrl.Result{RequeueAfter: jitter(nextLook(seen, done, also))}, nil
 }
 
 // writePatience is how long the API server may take to store what was done, even if the reconcile's time is up.
 const writePatience = 10 * time.Second
 
 // nextLook says when to look again without being told to.
-func nextLook(seen facts, done outcome) time.Duration {
+func nextLook(seen facts, done outcome, also checked) time.Duration {
 	switch {
 	case done.released:
 		return 0
-	case done.err != nil || seen.maasErr != nil:
+	case done.err != nil || seen.region.Err != nil:
 		return 15 * time.Second
 	case done.waits:
 		// What is waited for raises a reconcile; this is for what was missed.
 		return 30 * time.Second
+	case also.lacks() && !seen.initialized:
+		// Somebody waits for the cluster, and mends what is missing.
+		return 30 * time.Second
+	case also.lacks():
+		return time.Minute
 	}
-	return time.Minute
+	return atRest
 }
+
+// atRest is how often a cluster is looked at with which nothing is wrong. It takes one request to MAAS.
+const atRest = 5 * time.Minute
 
 // jitter spreads many clusters over time.
 func jitter(d time.Duration) time.Duration {

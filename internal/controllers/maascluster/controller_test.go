@@ -17,6 +17,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client/fake"
 
 	infrav1 "github.com/capmaas/cluster-api-provider-maas/api/v1beta1"
+	"github.com/capmaas/cluster-api-provider-maas/internal/checks"
 	"github.com/capmaas/cluster-api-provider-maas/internal/endpoint"
 	"github.com/capmaas/cluster-api-provider-maas/internal/identity"
 	"github.com/capmaas/cluster-api-provider-maas/maas"
@@ -94,8 +95,10 @@ func newReconciler(t *testing.T, c client.Client, url string) *Reconciler {
 	if err != nil {
 		t.Fatal(err)
 	}
+	user := identity.New(api)
 	return &Reconciler{
-		Client: c, Endpoint: endpoint.NewPublisher(api), Identity: identity.New(api), Recorder: events.NewFakeRecorder(100),
+		Client: c, Endpoint: endpoint.NewPublisher(api), Identity: user, Recorder: events.NewFakeRecorder(100),
+		Checks: checks.New(checks.Config{MAAS: api, Identity: user}), Names: checks.NewNames(nil, nil),
 		ClusterCache: clustercache.NewFakeEmptyClusterCache(),
 	}
 }

@@ -14,6 +14,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	infrav1 "github.com/capmaas/cluster-api-provider-maas/api/v1beta1"
+	"github.com/capmaas/cluster-api-provider-maas/internal/checks"
 	"github.com/capmaas/cluster-api-provider-maas/internal/endpoint"
 )
 
@@ -42,8 +43,8 @@ type facts struct {
 	initialized  bool // the control plane answered once
 	apiConnected bool
 
-	maasErr   error // why MAAS is not available
-	superuser bool
+	region checks.Region // MAAS, as of about now
+	wishes checks.Wishes // what the cluster's objects ask MAAS for
 }
 
 // observe gathers the facts.
@@ -84,8 +85,7 @@ func (r *Reconciler) observe(ctx context.Context, object *infrav1.MaasCluster, c
 	if err := r.observeMachines(ctx, object, &f); err != nil {
 		return facts{}, err
 	}
-	user, err := r.Identity.User(ctx)
-	f.maasErr, f.superuser = err, user.IsSuperuser
+	f.region = r.Checks.Region(ctx)
 	return f, nil
 }
 
@@ -95,6 +95,11 @@ func (r *Reconciler) observeMachines(ctx context.Context, object *infrav1.MaasCl
 	err := r.Client.List(ctx, list, client.InNamespace(object.Namespace), client.MatchingLabels{clusterv1.ClusterNameLabel: f.name})
 	if err != nil {
 		return fmt.Errorf("list the cluster's MaasMachines: %w", err)
+	}
+	if !f.deleting {
+		if err := r.observeWishes(ctx, object, list.Items, f); err != nil {
+			return err
+		}
 	}
 	f.members.Complete = true
 	for i := range list.Items {

@@ -48,7 +48,7 @@ func TestPlan(t *testing.T) {
 		"deleting before anything is made": {facts{deleting: true, kind: dns}, letGo{}},
 		"deleting what never had a mark":   {with(settled, func(f *facts) { f.deleting, f.token = true, "" }), letGo{}},
 		"deleting with an external host":   {facts{deleting: true, kind: external, host: "vip"}, letGo{}},
-		"deleting while MAAS is away":      {with(settled, func(f *facts) { f.deleting, f.maasErr = true, fmt.Errorf("away") }), removeRecord{}},
+		"deleting while MAAS is away":      {with(settled, func(f *facts) { f.deleting, f.region.Err = true, fmt.Errorf("away") }), removeRecord{}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

@@ -10,6 +10,7 @@ import (
 	"sigs.k8s.io/cluster-api/util/conditions"
 
 	infrav1 "github.com/capmaas/cluster-api-provider-maas/api/v1beta1"
+	"github.com/capmaas/cluster-api-provider-maas/internal/checks"
 	"github.com/capmaas/cluster-api-provider-maas/internal/endpoint"
 	"github.com/capmaas/cluster-api-provider-maas/maas"
 )
@@ -20,6 +21,10 @@ var ownedConditions = []string{
 	infrav1.ClusterEndpointReadyCondition,
 	infrav1.ClusterAPIServerAvailableCondition,
 	infrav1.MAASAvailableCondition,
+	infrav1.ClusterDomainServedCondition,
+	infrav1.ClusterZonesAndPoolsFoundCondition,
+	infrav1.ClusterImagesFoundCondition,
+	infrav1.ClusterEndpointResolvesCondition,
 	infrav1.ClusterDeletingCondition,
 	clusterv1.PausedCondition,
 }
@@ -28,9 +33,10 @@ var ownedConditions = []string{
 const maxMessage = 400
 
 // setStatus writes what users see.
-func setStatus(object *infrav1.MaasCluster, seen facts, done outcome) {
+func setStatus(object *infrav1.MaasCluster, seen facts, done outcome, also checked) {
 	setAvailability(object, seen, done)
 	setAPIServer(object, seen)
+	setChecked(object, seen, also)
 	if seen.deleting {
 		setDeleting(object, done)
 	} else {
@@ -120,28 +126,43 @@ func isAway(err error) bool {
 	return false
 }
 
-// setAvailability says whether MAAS answers us. It is not part of Ready.
+// setAvailability says whether MAAS can be worked with. It is not part of Ready.
 func setAvailability(object *infrav1.MaasCluster, seen facts, done outcome) {
-	set := func(status metav1.ConditionStatus, reason, message string) {
-		setCondition(object, infrav1.MAASAvailableCondition, status, reason, message)
+	region := seen.region
+	if region.Err == nil && done.err != nil && (isAway(done.err) || errors.Is(done.err, maas.ErrForbidden)) {
+		region.Err = done.err
 	}
-	err := seen.maasErr
-	if err == nil && done.err != nil && (isAway(done.err) || errors.Is(done.err, maas.ErrForbidden)) {
-		err = done.err
+	setFinding(object, infrav1.MAASAvailableCondition, checks.JudgeRegion(region, seen.kind == infrav1.EndpointMaasDNS))
+}
+
+// setChecked says what the standing checks found. None of them is part of Ready.
+func setChecked(object *infrav1.MaasCluster, seen facts, also checked) {
+	if !also.asked {
+		return
 	}
-	managesDNS := seen.kind == infrav1.EndpointMaasDNS
+	if seen.kind == infrav1.EndpointMaasDNS {
+		setFinding(object, infrav1.ClusterDomainServedCondition, also.findings.Domain)
+	} else {
+		conditions.Delete(object, infrav1.ClusterDomainServedCondition)
+	}
+	setFinding(object, infrav1.ClusterZonesAndPoolsFoundCondition, also.findings.ZonesAndPools)
+	setFinding(object, infrav1.ClusterImagesFoundCondition, also.findings.Images)
+	if also.name.Reason != "" {
+		setFinding(object, infrav1.ClusterEndpointResolvesCondition, also.name)
+	}
+}
+
+// setFinding writes a finding into a condition. One of which nothing is known leaves what was known before.
+func setFinding(object *infrav1.MaasCluster, kind string, found checks.Finding) {
 	switch {
-	case errors.Is(err, maas.ErrNotMAAS):
-		set(metav1.ConditionFalse, infrav1.NotMAASReason, err.Error())
-	case errors.Is(err, maas.ErrUnauthorized), errors.Is(err, maas.ErrForbidden):
-		set(metav1.ConditionFalse, infrav1.MAASKeyRefusedReason, err.Error())
-	case err != nil:
-		set(metav1.ConditionFalse, infrav1.MAASUnreachableReason, err.Error())
-	case managesDNS && !seen.superuser:
-		set(metav1.ConditionFalse, infrav1.MAASKeyRefusedReason,
-			"The API key belongs to a user who is no administrator of MAAS, so DNS records cannot be written")
-	default:
-		set(metav1.ConditionTrue, infrav1.MAASAvailableReason, "")
+	case found.Verdict == checks.Fine:
+		setCondition(object, kind, metav1.ConditionTrue, found.Reason, found.Message)
+	case found.Verdict == checks.Wrong:
+		setCondition(object, kind, metav1.ConditionFalse, found.Reason, found.Message)
+	case found.Reason != "":
+		setCondition(object, kind, metav1.ConditionUnknown, found.Reason, found.Message)
+	case !conditions.Has(object, kind):
+		setCondition(object, kind, metav1.ConditionUnknown, infrav1.NotCheckedReason, "MAAS could not be asked yet: see MAASAvailable")
 	}
 }
 
@@ -185,7 +206,8 @@ func setDeletingNot(object *infrav1.MaasCluster) {
 }
 
 // setReady summarises what belongs to the infrastructure: whether the object is being deleted, and the endpoint. Its reason and
-// message are those of the condition to look at.
+// message are those of the condition to look at. Once the cluster is provisioned only deletion makes it False, for Cluster API stops
+// the health checks of a cluster whose infrastructure is not ready; what is wrong stands in its message.
 func setReady(object *infrav1.MaasCluster) {
 	deleting := conditions.Get(object, infrav1.ClusterDeletingCondition)
 	published := conditions.Get(object, infrav1.ClusterEndpointReadyCondition)
@@ -197,9 +219,7 @@ func setReady(object *infrav1.MaasCluster) {
 	case published == nil:
 	case published.Status == metav1.ConditionTrue:
 		status, reason = metav1.ConditionTrue, clusterv1.ReadyReason
-	case published.Reason == infrav1.EndpointNotOursReason && provisioned != nil && *provisioned:
-		// A cluster that runs with a record of an earlier provider is as ready as it was: Cluster API stops the health checks
-		// of a cluster whose infrastructure is not ready.
+	case provisioned != nil && *provisioned:
 		status, reason, message = metav1.ConditionTrue, clusterv1.ReadyReason, published.Message
 	default:
 		status, reason, message = published.Status, published.Reason, published.Message

@@ -11,6 +11,7 @@ import (
 	"sigs.k8s.io/cluster-api/util/conditions"
 
 	infrav1 "github.com/capmaas/cluster-api-provider-maas/api/v1beta1"
+	"github.com/capmaas/cluster-api-provider-maas/internal/checks"
 	"github.com/capmaas/cluster-api-provider-maas/internal/endpoint"
 	"github.com/capmaas/cluster-api-provider-maas/maas"
 )
@@ -21,7 +22,7 @@ func away() error {
 
 func TestConditionsOfACluster(t *testing.T) {
 	t.Parallel()
-	healthy := facts{owned: true, kind: infrav1.EndpointMaasDNS, host: "c1.maas", port: 6443, superuser: true}
+	healthy := facts{owned: true, kind: infrav1.EndpointMaasDNS, host: "c1.maas", port: 6443, region: checks.Region{Host: "maas.test", Superuser: true, Version: "3.7.3"}}
 	with := func(change func(*facts)) facts {
 		f := healthy
 		change(&f)
@@ -38,21 +39,21 @@ func TestConditionsOfACluster(t *testing.T) {
 			"Ready=True/Ready LoadBalancerReady=True/LoadBalancerReady MAASAvailable=True/MAASAvailable APIServerAvailable=False/APIServerNotReady Deleting=False/NotDeleting"},
 		"external": {with(func(f *facts) { f.kind = infrav1.EndpointExternal }), outcome{step: useExternal{}}, nil,
 			"Ready=True/Ready LoadBalancerReady=True/LoadBalancerReady"},
-		"a plain user's key does for an external endpoint": {with(func(f *facts) { f.kind, f.superuser = infrav1.EndpointExternal, false }),
+		"a plain user's key does for an external endpoint": {with(func(f *facts) { f.kind, f.region.Superuser = infrav1.EndpointExternal, false }),
 			outcome{step: useExternal{}}, nil, "Ready=True/Ready MAASAvailable=True/MAASAvailable"},
-		"a plain user's key cannot write DNS": {with(func(f *facts) { f.superuser = false }), outcome{step: publish{}, err: forbidden}, nil,
-			"Ready=False/LoadBalancerFailed LoadBalancerReady=False/LoadBalancerFailed MAASAvailable=False/MAASKeyRefused"},
+		"a plain user's key cannot write DNS": {with(func(f *facts) { f.region.Superuser = false }), outcome{step: publish{}, err: forbidden}, nil,
+			"Ready=False/LoadBalancerFailed LoadBalancerReady=False/LoadBalancerFailed MAASAvailable=False/MAASKeyLacksRights"},
 		"no owner": {healthy, outcome{step: waitForOwner{}, waits: true}, nil,
 			"Ready=False/WaitForDNSName LoadBalancerReady=False/WaitForDNSName"},
 		"no host": {healthy, outcome{step: waitForHost{}, waits: true}, nil, "Ready=False/WaitForDNSName"},
-		"MAAS is away from the start": {with(func(f *facts) { f.maasErr = away() }), outcome{step: publish{}, err: away()}, nil,
+		"MAAS is away from the start": {with(func(f *facts) { f.region.Err = away() }), outcome{step: publish{}, err: away()}, nil,
 			"Ready=False/LoadBalancerFailed MAASAvailable=False/MAASUnreachable"},
-		"MAAS goes away": {with(func(f *facts) { f.provisioned, f.maasErr = true, away() }), outcome{step: publish{}, err: away()},
+		"MAAS goes away": {with(func(f *facts) { f.provisioned, f.region.Err = true, away() }), outcome{step: publish{}, err: away()},
 			[]metav1.Condition{{Type: "LoadBalancerReady", Status: "True", Reason: "LoadBalancerReady"}},
 			"Ready=True/Ready LoadBalancerReady=True/LoadBalancerReady MAASAvailable=False/MAASUnreachable"},
-		"the key is refused": {with(func(f *facts) { f.maasErr = &maas.Error{Kind: maas.KindUnauthorized} }), outcome{step: publish{}}, nil,
+		"the key is refused": {with(func(f *facts) { f.region.Err = &maas.Error{Kind: maas.KindUnauthorized} }), outcome{step: publish{}}, nil,
 			"MAASAvailable=False/MAASKeyRefused"},
-		"it is not MAAS": {with(func(f *facts) { f.maasErr = &maas.Error{Kind: maas.KindNotMAAS} }), outcome{step: publish{}}, nil,
+		"it is not MAAS": {with(func(f *facts) { f.region.Err = &maas.Error{Kind: maas.KindNotMAAS} }), outcome{step: publish{}}, nil,
 			"MAASAvailable=False/NotMAAS"},
 		"no domain": {healthy, outcome{step: publish{}, err: &endpoint.DomainNotFoundError{Domain: "maas"}}, nil,
 			"Ready=False/DomainNotFound LoadBalancerReady=False/DomainNotFound MAASAvailable=True/MAASAvailable"},
@@ -79,7 +80,7 @@ func TestConditionsOfACluster(t *testing.T) {
 			if test.seen.provisioned {
 				object.Status.Initialization.Provisioned = &test.seen.provisioned
 			}
-			setStatus(object, test.seen, test.done)
+			setStatus(object, test.seen, test.done, checked{})
 			for _, want := range strings.Fields(test.want) {
 				kind, state, _ := strings.Cut(want, "=")
 				got := "absent"
@@ -101,11 +102,11 @@ func TestProvisionedNeverTurnsBack(t *testing.T) {
 	t.Parallel()
 	object := &infrav1.MaasCluster{}
 	seen := facts{owned: true, kind: infrav1.EndpointMaasDNS, host: "c1.maas", zones: []string{"z1"}}
-	setStatus(object, seen, outcome{step: publish{}, err: errors.New("no")})
+	setStatus(object, seen, outcome{step: publish{}, err: errors.New("no")}, checked{})
 	if object.Status.Initialization.Provisioned != nil {
 		t.Error("provisioned without a record")
 	}
-	setStatus(object, seen, outcome{step: publish{}})
+	setStatus(object, seen, outcome{step: publish{}}, checked{})
 	if p := object.Status.Initialization.Provisioned; p == nil || !*p || object.Status.Network.DNSName != "c1.maas" {
 		t.Errorf("status %+v", object.Status)
 	}
@@ -113,7 +114,7 @@ func TestProvisionedNeverTurnsBack(t *testing.T) {
 		t.Errorf("failure domains %+v", got)
 	}
 	seen.zones = nil
-	setStatus(object, seen, outcome{step: publish{}, err: errors.New("no")})
+	setStatus(object, seen, outcome{step: publish{}, err: errors.New("no")}, checked{})
 	if p := object.Status.Initialization.Provisioned; p == nil || !*p {
 		t.Error("provisioned turned back")
 	}

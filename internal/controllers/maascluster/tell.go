@@ -33,7 +33,10 @@ func (r *Reconciler) tell(object, before *infrav1.MaasCluster, done outcome) {
 		if is == nil || is.Status != change.to || was != nil && was.Status == is.Status && was.Reason == is.Reason {
 			continue
 		}
-		if was == nil && change.onlyAfter {
+		if was == nil && (change.onlyAfter || change.onlyMended) {
+			continue
+		}
+		if change.onlyMended && was.Status != metav1.ConditionFalse {
 			continue
 		}
 		if change.to == metav1.ConditionFalse && waits(is.Reason) {
@@ -54,12 +57,21 @@ var changes = []struct {
 	reason, action string
 	note           string // where the condition has no message
 	onlyAfter      bool   // not when the condition is first set
+	onlyMended     bool   // only when the condition was False before
 }{
-	{infrav1.MAASAvailableCondition, metav1.ConditionFalse, telemetry.MAASUnavailable, telemetry.ActionObserve, "MAAS is not available", false},
-	{infrav1.MAASAvailableCondition, metav1.ConditionTrue, telemetry.MAASAvailable, telemetry.ActionObserve, "MAAS answers again", true},
-	{infrav1.ClusterEndpointReadyCondition, metav1.ConditionFalse, telemetry.EndpointFailed, telemetry.ActionPublishEndpoint, "The endpoint is not published", false},
-	{infrav1.ClusterAPIServerAvailableCondition, metav1.ConditionTrue, telemetry.APIServerReached, telemetry.ActionObserve, "The workload API server answers", false},
-	{infrav1.ClusterAPIServerAvailableCondition, metav1.ConditionFalse, telemetry.APIServerLost, telemetry.ActionObserve, "The workload API server does not answer", true},
+	{infrav1.MAASAvailableCondition, metav1.ConditionFalse, telemetry.MAASUnavailable, telemetry.ActionObserve, "MAAS is not available", false, false},
+	{infrav1.MAASAvailableCondition, metav1.ConditionTrue, telemetry.MAASAvailable, telemetry.ActionObserve, "MAAS can be worked with again", true, false},
+	{infrav1.ClusterEndpointReadyCondition, metav1.ConditionFalse, telemetry.EndpointFailed, telemetry.ActionPublishEndpoint, "The endpoint is not published", false, false},
+	{infrav1.ClusterAPIServerAvailableCondition, metav1.ConditionTrue, telemetry.APIServerReached, telemetry.ActionObserve, "The workload API server answers", false, false},
+	{infrav1.ClusterAPIServerAvailableCondition, metav1.ConditionFalse, telemetry.APIServerLost, telemetry.ActionObserve, "The workload API server does not answer", true, false},
+	{infrav1.ClusterDomainServedCondition, metav1.ConditionFalse, telemetry.CheckFailed, telemetry.ActionObserve, "MAAS does not serve the DNS domain", false, false},
+	{infrav1.ClusterDomainServedCondition, metav1.ConditionTrue, telemetry.CheckMended, telemetry.ActionObserve, "MAAS serves the DNS domain again", false, true},
+	{infrav1.ClusterZonesAndPoolsFoundCondition, metav1.ConditionFalse, telemetry.CheckFailed, telemetry.ActionObserve, "A zone or a resource pool is missing in MAAS", false, false},
+	{infrav1.ClusterZonesAndPoolsFoundCondition, metav1.ConditionTrue, telemetry.CheckMended, telemetry.ActionObserve, "MAAS has all zones and resource pools that are asked for", false, true},
+	{infrav1.ClusterImagesFoundCondition, metav1.ConditionFalse, telemetry.CheckFailed, telemetry.ActionObserve, "An image is missing in MAAS", false, false},
+	{infrav1.ClusterImagesFoundCondition, metav1.ConditionTrue, telemetry.CheckMended, telemetry.ActionObserve, "MAAS has all images that are asked for", false, true},
+	{infrav1.ClusterEndpointResolvesCondition, metav1.ConditionFalse, telemetry.CheckFailed, telemetry.ActionObserve, "The endpoint does not resolve", false, false},
+	{infrav1.ClusterEndpointResolvesCondition, metav1.ConditionTrue, telemetry.CheckMended, telemetry.ActionObserve, "The endpoint resolves again", false, true},
 }
 
 // waits tells the reasons that are no trouble.

@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/types"
 	clusterv1 "sigs.k8s.io/cluster-api/api/core/v1beta2"
 	"sigs.k8s.io/cluster-api/util/conditions"
 	ctrl "sigs.k8s.io/controller-runtime"
@@ -29,10 +30,10 @@ func clusterToMaasCluster(kind schema.GroupKind) func(context.Context, client.Ob
 	}
 }
 
-// machineToMaasCluster names the MaasClusters of a machine's cluster. It asks the MaasClusters and not the Cluster, which may be
-// gone while the last machines go.
-func (r *Reconciler) machineToMaasCluster(ctx context.Context, object client.Object) []ctrl.Request {
-	name := object.GetLabels()[clusterv1.ClusterNameLabel]
+// memberToMaasCluster names the MaasClusters of the cluster that a machine or a template belongs to. It asks the MaasClusters and
+// not the Cluster, which may be gone while the last machines go.
+func (r *Reconciler) memberToMaasCluster(ctx context.Context, object client.Object) []ctrl.Request {
+	name := clusterName(object)
 	if name == "" {
 		return nil
 	}
@@ -60,6 +61,22 @@ func machineMoved() predicate.Predicate {
 			isLost(before) != isLost(after) ||
 			!slices.Equal(before.Status.Addresses, after.Status.Addresses))
 	}}
+}
+
+// maxRaised is how many objects may wait to be reconciled because of a look-up. What has no room is seen with the next look.
+const maxRaised = 1024
+
+// raiseInto returns a function that raises a reconcile of an object.
+func raiseInto(raised chan<- event.GenericEvent) func(types.NamespacedName) {
+	return func(key types.NamespacedName) {
+		object := &infrav1.MaasCluster{}
+		object.SetNamespace(key.Namespace)
+		object.SetName(key.Name)
+		select {
+		case raised <- event.GenericEvent{Object: object}:
+		default:
+		}
+	}
 }
 
 // controlPlaneInitialized passes the moment in which a control plane first answers.
