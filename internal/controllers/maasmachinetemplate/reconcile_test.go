@@ -135,6 +135,31 @@ func TestTheConditionSaysWhyCapacityIsNotKnown(t *testing.T) {
 	}
 }
 
+func TestTheConditionNamesWhatIsWrongWithMAAS(t *testing.T) {
+	t.Parallel()
+	for reason, fault := range map[string]simulator.Fault{
+		infrav1.MAASUnreachableReason:    {Status: http.StatusServiceUnavailable, Body: "no"},
+		infrav1.MAASKeyRefusedReason:     {Status: http.StatusUnauthorized, Body: "Authorization Error: Invalid API key."},
+		infrav1.MAASKeyLacksRightsReason: {Status: http.StatusForbidden, Body: "User is not allowed access to this API."},
+		infrav1.NotMAASReason:            {Status: http.StatusOK, ContentType: "text/html", Body: "<html>welcome</html>"},
+	} {
+		t.Run(reason, func(t *testing.T) {
+			t.Parallel()
+			w := newWorld(t, fleet(), template(infrav1.MaasMachineSpec{MinCPU: 4}))
+			w.region.SetIntercept(func(simulator.Request) simulator.Fault { return fault })
+			w.reconcile()
+			object := w.get()
+			c := conditions.Get(object, infrav1.TemplateCapacityKnownCondition)
+			if c == nil || c.Status != metav1.ConditionUnknown || c.Reason != reason {
+				t.Errorf("the condition is %+v", c)
+			}
+			if capacity, _ := offered(t, object); capacity["cpu"] != "4" {
+				t.Errorf("capacity is %v, and not what the spec says", capacity)
+			}
+		})
+	}
+}
+
 // away makes MAAS answer nothing, or everything again.
 func (w *world) away(is bool) {
 	w.region.SetIntercept(func(simulator.Request) simulator.Fault {

@@ -69,8 +69,10 @@ func conditionOf(seen facts, offered offer) metav1.Condition {
 // reasonOf names a failure to talk to MAAS.
 func reasonOf(err error) string {
 	switch maas.KindOf(err) {
-	case maas.KindUnauthorized, maas.KindForbidden:
+	case maas.KindUnauthorized:
 		return infrav1.MAASKeyRefusedReason
+	case maas.KindForbidden:
+		return infrav1.MAASKeyLacksRightsReason
 	case maas.KindNotMAAS:
 		return infrav1.NotMAASReason
 	}
