@@ -27,7 +27,7 @@ func failDeploy(w *world, name, reason string) (systemID string) {
 func TestAFailedDeploymentTellsMAASsReasonAndWhereToLook(t *testing.T) {
 	t.Parallel()
 	for name, version := range map[string]string{
-		"in the machine, since MAAS 3.5":     "3.7.3",
+		"in the machine, since MAAS 3.5":      "3.7.3",
 		"in the event log alone, before that": "3.4.10",
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -46,7 +46,10 @@ type world struct {
 	workload client.Client
 	events   *events.FakeRecorder
 	probed   func(address string) bool
-	steps    int // that a reconcile takes before it is killed; 0 for all
+	// inventory and publisher are shared by all reconcilers; nil gives each one of its own, which remembers nothing.
+	inventory *inventory.Inventory
+	publisher *endpoint.Publisher
+	steps     int // that a reconcile takes before it is killed; 0 for all
 }
 
 // newWorld has a cluster c1 whose infrastructure is provisioned, and three free machines.
@@ -139,10 +142,17 @@ func (w *world) add(name string, controlPlane bool, change ...func(*infrav1.Maas
 
 // reconciler is a new one each time: nothing may depend on what one remembers.
 func (w *world) reconciler() *Reconciler {
+	machines, publisher := w.inventory, w.publisher
+	if machines == nil {
+		machines = inventory.New(w.maas, w.clock.Now)
+	}
+	if publisher == nil {
+		publisher = endpoint.NewPublisher(w.maas)
+	}
 	return &Reconciler{
-		Client: w.client, MAAS: w.maas, Endpoint: endpoint.NewPublisher(w.maas), Identity: identity.New(w.maas),
+		Client: w.client, MAAS: w.maas, Endpoint: publisher, Identity: identity.New(w.maas),
 		ClusterCache: clustercache.NewFakeClusterCache(w.workload, client.ObjectKey{Namespace: "default", Name: "c1"}, "maasmachine-watchNodes"),
-		Inventory:    inventory.New(w.maas, w.clock.Now), Reservations: &placement.Reservations{},
+		Inventory:    machines, Reservations: &placement.Reservations{},
 		Recorder: w.events, Now: w.clock.Now, maxSteps: w.steps,
 		Probe: func(_ context.Context, address string, _ int32) bool { return w.probed != nil && w.probed(address) },
 	}
