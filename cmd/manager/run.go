@@ -16,9 +16,11 @@ import (
 	metricsserver "sigs.k8s.io/controller-runtime/pkg/metrics/server"
 	"sigs.k8s.io/controller-runtime/pkg/webhook"
 
+	"github.com/capmaas/cluster-api-provider-maas/internal/checks"
 	"github.com/capmaas/cluster-api-provider-maas/internal/controllers"
 	"github.com/capmaas/cluster-api-provider-maas/internal/telemetry"
 	"github.com/capmaas/cluster-api-provider-maas/internal/webhooks"
+	"github.com/capmaas/cluster-api-provider-maas/maas"
 )
 
 // leaderElectionID is that of the provider before this one, so that the two never work at the same time.
@@ -32,7 +34,8 @@ func run(ctx context.Context, o options) error {
 	if err != nil {
 		return fmt.Errorf("register the metrics: %w", err)
 	}
-	client, err := newMAAS(os.Getenv, counters.Observe, userAgent)
+	clock := checks.NewClock(nil)
+	client, err := newMAAS(os.Getenv, func(call maas.Call) { counters.Observe(call); clock.Observe(call) }, userAgent)
 	if err != nil {
 		return err
 	}
@@ -71,6 +74,8 @@ func run(ctx context.Context, o options) error {
 	}
 	err = controllers.Setup(ctx, mgr, controllers.Options{
 		MAAS:               client,
+		Clock:              clock,
+		Metrics:            counters,
 		Version:            version,
 		MachineConcurrency: o.machineConcurrency,
 		WatchFilter:        o.watchFilter,

@@ -13,9 +13,9 @@ import (
 	"github.com/capmaas/cluster-api-provider-maas/internal/controllers/maasmachinetemplate"
 	"github.com/capmaas/cluster-api-provider-maas/internal/endpoint"
 	"github.com/capmaas/cluster-api-provider-maas/internal/identity"
-	"github.com/capmaas/cluster-api-provider-maas/internal/telemetry"
 	"github.com/capmaas/cluster-api-provider-maas/internal/inventory"
 	"github.com/capmaas/cluster-api-provider-maas/internal/placement"
+	"github.com/capmaas/cluster-api-provider-maas/internal/telemetry"
 	"github.com/capmaas/cluster-api-provider-maas/maas"
 )
 
