@@ -11,6 +11,12 @@ export CGO_ENABLED := 0
 # A workspace above this folder must not change what is built.
 export GOWORK      := off
 
+# make cuts names at blanks, and mounts take commas and colons for something else.
+COMMA := ,
+ifneq ($(words $(CURDIR))$(findstring $(COMMA),$(CURDIR))$(findstring :,$(CURDIR)),1)
+$(error the path of this checkout ($(CURDIR)) holds a blank, a comma or a colon: move the checkout to a path without)
+endif
+
 BUILD := $(CURDIR)/_build
 BIN   := $(BUILD)/bin
 TOOLS := $(BUILD)/tools
@@ -28,7 +34,7 @@ WITH_TESTS := {{if or .TestGoFiles .XTestGoFiles}}{{.ImportPath}}{{end}}
 ##@ The sandbox: a management cluster, a simulated MAAS and a real cluster, on this machine (as root)
 
 .PHONY: sandbox
-sandbox: sandbox-program ## Build and start everything, make a cluster, and follow it until its Nodes are Ready
+sandbox: root-there sandbox-program ## Build and start everything, make a cluster, and follow it until its Nodes are Ready
 	@$(BIN)/sandbox up
 
 .PHONY: sandbox-status
@@ -39,12 +45,16 @@ sandbox-status: sandbox-program ## Say what runs and how far it is
 sandbox-shell: sandbox-program ## Open a shell in the machine called MACHINE, or list the machines
 	@$(BIN)/sandbox shell $(MACHINE)
 
+.PHONY: sandbox-logs
+sandbox-logs: sandbox-program ## Say what happened in the machine called MACHINE and where its logs are, or list all logs
+	@$(BIN)/sandbox logs $(MACHINE)
+
 .PHONY: sandbox-down
 sandbox-down: sandbox-program ## Stop everything, and leave no process, mount, link or cgroup behind
 	@$(BIN)/sandbox down
 
 .PHONY: sandbox-build
-sandbox-build: sandbox-program ## Build what the sandbox needs, without starting it
+sandbox-build: root-there sandbox-program ## Build what the sandbox needs, without starting it
 	@$(BIN)/sandbox build
 
 .PHONY: sandbox-program
@@ -105,6 +115,11 @@ test-e2e: sandbox-build ## Make, use, scale and delete a real cluster in the san
 	echo "== end-to-end tests"
 	cd test && go test -count=1 -timeout 20m $$packages
 
+.PHONY: bench
+bench: test-programs localhost ## Measure what MAAS is asked and how soon its answers show, or only the scenario called ONLY
+	@cd test && go build -o $(BIN)/bench ./scale/bench
+	$(BIN)/bench -checkout $(CURDIR) -only '$(ONLY)'
+
 .PHONY: test-programs
 test-programs: sandbox-program
 	@$(BIN)/sandbox build --only assets,cluster-api
@@ -158,7 +173,17 @@ $(TOOLS)/golangci-lint: hack/tools/go.mod hack/tools/go.sum | go-there
 
 .PHONY: go-there
 go-there:
-	@command -v go >/dev/null || { echo "Go 1.26 or newer is needed: https://go.dev/dl/" >&2; exit 1; }
+	@needed=$$(awk '$$1 == "go" {print $$2}' sandbox/go.mod)
+	hint=; [ -z "$${SUDO_USER:-}" ] || hint=" (sudo hides your PATH: try sudo env \"PATH=\$$PATH\" make …)"
+	command -v go >/dev/null || { echo "Go $$needed or newer is needed, and there is no go in PATH: https://go.dev/dl/$$hint" >&2; exit 1; }
+	have=$$(go env GOVERSION)
+	[ "$$(printf '%s\n' "go$$needed" "$$have" | sort -V | head -1)" = "go$$needed" ] || {
+	  echo "Go $$needed or newer is needed, and $$(command -v go) is $$have: https://go.dev/dl/$$hint" >&2; exit 1; }
+
+# Before anything is built for nothing.
+.PHONY: root-there
+root-there:
+	@[ "$$(id -u)" = 0 ] || { echo "the sandbox makes namespaces, mounts and cgroups: run this as root (sudo)" >&2; exit 1; }
 
 .PHONY: help
 help: ## List what can be made

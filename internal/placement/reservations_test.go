@@ -16,8 +16,10 @@ func TestAReservationKeepsOthersAway(t *testing.T) {
 	if taken("m1") {
 		t.Error("nothing is reserved yet")
 	}
-	if !r.Reserve("claim-1", "m1") || !r.Reserve("claim-1", "m1") {
-		t.Error("a claim may reserve a free machine, and say so twice")
+	for range 2 {
+		if !r.Reserve("claim-1", "m1") {
+			t.Error("a claim may reserve a free machine, and say so twice")
+		}
 	}
 	if r.Reserve("claim-2", "m1") || !taken("m1") {
 		t.Error("another claim got a machine that is reserved")
