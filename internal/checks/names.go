@@ -151,9 +151,9 @@ func (n *Names) due() map[types.NamespacedName]Endpoint {
 // next says when a name has to be looked up.
 func (w *watch) next() time.Time {
 	switch {
-	case w.looked.Before(w.since) && !w.published.Managed:
+	case !w.looked.After(w.since) && !w.published.Managed:
 		return w.since
-	case w.looked.Before(w.since):
+	case !w.looked.After(w.since):
 		return w.since.Add(settleTime)
 	case w.failures > 0:
 		return w.looked.Add(badFor)
