@@ -51,7 +51,8 @@ func (r *Reconciler) memberToMaasCluster(ctx context.Context, object client.Obje
 	return requests
 }
 
-// machineMoved passes what of a machine matters to its cluster: that it comes or goes, and which addresses it has.
+// machineMoved passes what of a machine matters to its cluster: that it comes or goes, which addresses it has, and whether they are in
+// the record.
 func machineMoved() predicate.Predicate {
 	return predicate.Funcs{UpdateFunc: func(e event.UpdateEvent) bool {
 		before, ok := e.ObjectOld.(*infrav1.MaasMachine)
@@ -59,6 +60,7 @@ func machineMoved() predicate.Predicate {
 		return ok && alsoOK && (before.Spec.SystemID != after.Spec.SystemID ||
 			before.DeletionTimestamp.IsZero() != after.DeletionTimestamp.IsZero() ||
 			isLost(before) != isLost(after) ||
+			conditions.IsTrue(before, infrav1.MachineDNSAttachedCondition) != conditions.IsTrue(after, infrav1.MachineDNSAttachedCondition) ||
 			!slices.Equal(before.Status.Addresses, after.Status.Addresses))
 	}}
 }
