@@ -96,7 +96,7 @@ func TestTheManagerAsAProcess(t *testing.T) {
 	other := anotherLab(t, simulator.Config{})
 	health, metrics := freeAddress(t), freeAddress(t)
 	var log bytes.Buffer
-	manager := exec.CommandContext(t.Context(), managerProgram(t), "--namespace", l.namespace, "--health-addr", health,
+	manager := exec.CommandContext(t.Context(), managerProgram(t), "--namespace", l.namespace, "--health-addr", health, "--webhook-port", "0",
 		"--metrics-bind-addr", metrics, "--logging-format", "json", "--kubeconfig", kubeconfigFile(t))
 	manager.Env = []string{"MAAS_ENDPOINT=http://" + l.address, "MAAS_API_KEY=" + key}
 	manager.Stdout, manager.Stderr = &log, &log
@@ -106,6 +106,8 @@ func TestTheManagerAsAProcess(t *testing.T) {
 	t.Cleanup(func() { _ = manager.Process.Kill() })
 
 	l.Eventually(func() string { return get("http://" + health + "/readyz") }).Should(gomega.Equal("ok"), "while MAAS is down")
+	l.Expect(get("http://"+health+"/readyz?verbose")).To(gomega.ContainSubstring("[+]webhooks ok"))
+	l.Expect(review(t, "https://"+hooks)).To(gomega.ContainSubstring("spec.dnsDomain: Required value"))
 	l.Eventually(func() string { return get("http://" + metrics + "/metrics") }).Should(gomega.And(
 		gomega.ContainSubstring("capmaas_maas_available 0\n"),
 		gomega.ContainSubstring(`capmaas_maas_requests_total{code="0",method="GET",operation="whoami"}`),
