@@ -31,7 +31,9 @@ func tagFault(tag string) string {
 	return ""
 }
 
-func notInTag(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) && r != '-' && r != '_' }
+func notInTag(r rune) bool {
+	return !unicode.IsLetter(r) && !unicode.IsDigit(r) && r != '-' && r != '_'
+}
 
 // architectureFault: MAAS spells architectures as Debian does.
 func architectureFault(architecture string) string {

@@ -51,7 +51,9 @@ func wasStoredBefore(object metav1.Object) bool {
 }
 
 // annotationPath is where an annotation stands.
-func annotationPath(metadata *field.Path, key string) *field.Path { return metadata.Child("annotations").Key(key) }
+func annotationPath(metadata *field.Path, key string) *field.Path {
+	return metadata.Child("annotations").Key(key)
+}
 
 // fixedAnnotation reports an annotation that was set and is different now, or gone.
 func fixedAnnotation(key string, before, now map[string]string, because string) *field.Error {
