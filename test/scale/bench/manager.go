@@ -16,6 +16,7 @@ import (
 	ctrl "sigs.k8s.io/controller-runtime"
 	metricsserver "sigs.k8s.io/controller-runtime/pkg/metrics/server"
 
+	"github.com/capmaas/cluster-api-provider-maas/internal/checks"
 	"github.com/capmaas/cluster-api-provider-maas/internal/controllers"
 	"github.com/capmaas/cluster-api-provider-maas/maas"
 	"github.com/capmaas/cluster-api-provider-maas/maas/simulator"
@@ -35,7 +36,8 @@ func runManager(args []string) error {
 	}
 	ctrl.SetLogger(klog.Background())
 	ctx := ctrl.SetupSignalHandler()
-	maasClient, err := maas.New(maas.Config{Endpoint: *endpoint, APIKey: simulator.DefaultAPIKey})
+	clock := checks.NewClock(nil)
+	maasClient, err := maas.New(maas.Config{Endpoint: *endpoint, APIKey: simulator.DefaultAPIKey, Observe: clock.Observe})
 	if err != nil {
 		return err
 	}
@@ -59,7 +61,7 @@ func runManager(args []string) error {
 	if err != nil {
 		return err
 	}
-	err = controllers.Setup(ctx, mgr, controllers.Options{MAAS: maasClient, Version: "bench", MachineConcurrency: concurrency})
+	err = controllers.Setup(ctx, mgr, controllers.Options{MAAS: maasClient, Clock: clock, Version: "bench", MachineConcurrency: concurrency})
 	if err != nil {
 		return err
 	}
