@@ -63,7 +63,7 @@ const (
 	Released = "Released"
 	// ReleaseFailed: the machine could not be released. Do: see Deleting.
 	ReleaseFailed = "ReleaseFailed"
-	// Kept: a machine whose deployment failed was let go of without being released, as its spec asked.
+	// Kept: a machine whose deployment failed was let go of without being released, as its spec asked. Do: look at it in MAAS, and release it there.
 	Kept = "Kept"
 	// Held: a MaasMachine was deleted while its Machine was not; nothing is released until that is confirmed. Do: see Deleting.
 	Held = "Held"

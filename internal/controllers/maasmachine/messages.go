@@ -87,8 +87,10 @@ func waitAfter(o observation, err error, condition, unknown, refused string) wai
 // reasonOf names a failure to talk to MAAS.
 func reasonOf(err error) string {
 	switch maas.KindOf(err) {
-	case maas.KindUnauthorized, maas.KindForbidden:
+	case maas.KindUnauthorized:
 		return infrav1.MAASKeyRefusedReason
+	case maas.KindForbidden:
+		return infrav1.MAASKeyLacksRightsReason
 	case maas.KindNotMAAS:
 		return infrav1.NotMAASReason
 	}
