@@ -4,11 +4,11 @@ package checks
 type Verdict int
 
 const (
-	// Unknown: what is needed for a verdict could not be found out.
+	// Unknown is: what is needed for a verdict could not be found out.
 	Unknown Verdict = iota
-	// Fine: all is as it has to be.
+	// Fine is: all is as it has to be.
 	Fine
-	// Wrong: something is not.
+	// Wrong is: something is not.
 	Wrong
 )
 

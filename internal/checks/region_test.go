@@ -1,11 +1,16 @@
 package checks
 
 import (
+	"context"
 	"fmt"
 	"net/http"
+	"net/http/httptest"
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+	"github.com/prometheus/client_golang/prometheus/promhttp"
 
 	"github.com/capmaas/cluster-api-provider-maas/internal/telemetry"
 	"github.com/capmaas/cluster-api-provider-maas/maas"
@@ -185,4 +190,60 @@ func TestTheLogSaysWhatTheIdentityDoesNot(t *testing.T) {
 	if fmt.Sprint(len(verdicts(Region{}))) != "5" || verdicts(Region{})[telemetry.CheckVersion] != Unknown {
 		t.Errorf("verdicts %v", verdicts(Region{}))
 	}
+}
+
+func TestTheStartShowsWhatItFindsAndOutlivesAMAASThatIsDown(t *testing.T) {
+	t.Parallel()
+	for name, test := range map[string]struct {
+		status int
+		want   []string
+	}{
+		"up":   {0, []string{`{check="reachable"} 1`, `{check="version"} 1`, `{check="key"} 1`, `{check="rights"} 1`, `{check="clock"} 0`, "skew_seconds 120"}},
+		"down": {503, []string{`{check="reachable"} 0`, `{check="clock"} 0`}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			w := newWorld(t, simulator.Config{})
+			w.skew = 2 * time.Minute
+			w.region.SetIntercept(func(simulator.Request) simulator.Fault { return simulator.Fault{Status: test.status} })
+			registry := prometheus.NewRegistry()
+			var err error
+			if w.checks.metrics, err = telemetry.NewMetrics(registry, "v1"); err != nil {
+				t.Fatal(err)
+			}
+			// It looks once, and then sees that it has to end.
+			ctx, cancel := context.WithCancel(context.Background())
+			done := make(chan error, 1)
+			go func() { done <- w.checks.Start(ctx) }()
+			for shown(registry, "capmaas_maas_clock_skew_seconds") == "" {
+				time.Sleep(time.Millisecond)
+			}
+			cancel()
+			if err := <-done; err != nil {
+				t.Error(err)
+			}
+			all := shown(registry, "capmaas_maas_c")
+			for _, want := range test.want {
+				if !strings.Contains(all, want) {
+					t.Errorf("the metrics lack %s:\n%s", want, all)
+				}
+			}
+			// Of a MAAS that is down, nothing else is known but how its clock is.
+			if got := strings.Count(all, "check="); test.status != 0 && got != 2 {
+				t.Errorf("%d checks are shown:\n%s", got, all)
+			}
+		})
+	}
+}
+
+// shown returns the lines of the metrics that begin so.
+func shown(registry *prometheus.Registry, prefix string) (lines string) {
+	answer := httptest.NewRecorder()
+	promhttp.HandlerFor(registry, promhttp.HandlerOpts{}).ServeHTTP(answer, httptest.NewRequest(http.MethodGet, "/metrics", nil))
+	for line := range strings.Lines(answer.Body.String()) {
+		if strings.HasPrefix(line, prefix) {
+			lines += line
+		}
+	}
+	return lines
 }

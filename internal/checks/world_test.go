@@ -65,6 +65,3 @@ func (w *world) asked(path string) int {
 	}
 	return n
 }
-
-// client is an operator's.
-func (w *world) operator() *maas.Client { return w.checks.maas }
