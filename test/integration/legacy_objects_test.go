@@ -101,6 +101,28 @@ status:
   - {type: MachineDeployed, status: "True", lastTransitionTime: "2024-01-01T00:00:00Z"}
 `
 
+// staleObjects were stored by an earlier provider too, which refused nothing; today they would be refused.
+const staleObjects = `
+apiVersion: v1
+kind: Namespace
+metadata: {name: stale}
+---
+apiVersion: infrastructure.cluster.x-k8s.io/v1beta1
+kind: MaasCluster
+metadata: {name: x, namespace: stale}
+spec: {dnsDomain: Maas., failureDomains: [""], lxdConfig: {enabled: true}, controlPlaneEndpoint: {host: a b, port: 6443}}
+---
+apiVersion: infrastructure.cluster.x-k8s.io/v1beta1
+kind: MaasMachine
+metadata: {name: x, namespace: stale}
+spec: {image: "a b", minCPU: 1, minMemory: 1, tags: ["a,b"], parent: abc123, providerID: "maas:////abcdef", lxd: {enabled: true}}
+---
+apiVersion: infrastructure.cluster.x-k8s.io/v1beta1
+kind: MaasMachineTemplate
+metadata: {name: x, namespace: stale}
+spec: {template: {spec: {image: "a b", minCPU: 1, minMemory: 1, tags: ["a,b"], systemID: abcdef, lxd: {enabled: true}}}}
+`
+
 // installOurCRDs stores the objects of an earlier provider, and then brings the CRDs to what they are now, as an upgrade does.
 func installOurCRDs(ctx context.Context, config *rest.Config, api client.Client) error {
 	options := envtest.CRDInstallOptions{Paths: []string{filepath.Join(checkout, "config/crd/bases")}, ErrorIfPathMissing: true}
@@ -132,12 +154,12 @@ func installOurCRDs(ctx context.Context, config *rest.Config, api client.Client)
 
 func storeLegacyObjects(ctx context.Context, api client.Client) error {
 	owners := map[string]*unstructured.Unstructured{}
-	for _, document := range documents(legacyObjects) {
+	for _, document := range append(documents(legacyObjects), documents(staleObjects)...) {
 		object := &unstructured.Unstructured{}
 		if err := yaml.Unmarshal([]byte(document), object); err != nil {
 			return fmt.Errorf("read a legacy object: %w", err)
 		}
-		if owner := owners[object.GetName()]; object.GetKind() == "MaasCluster" {
+		if owner := owners[object.GetName()]; owner != nil && object.GetKind() == "MaasCluster" {
 			setOwner(object, owner)
 		}
 		status, hasStatus := object.Object["status"]

@@ -3,6 +3,8 @@ package integration
 import (
 	"bytes"
 	"context"
+	"crypto/tls"
+	"crypto/x509"
 	"fmt"
 	"io"
 	"net"
@@ -86,6 +88,22 @@ func TestTheManagerNamesTheVariableThatIsWrong(t *testing.T) {
 	}
 }
 
+func TestTheManagerNamesTheCertificateThatIsMissing(t *testing.T) {
+	t.Parallel()
+	var stderr bytes.Buffer
+	command := exec.CommandContext(t.Context(), managerProgram(t), "--kubeconfig", kubeconfigFile(t), "--health-addr", "0",
+		"--metrics-bind-addr", "0", "--webhook-cert-dir", "/nowhere")
+	command.Env, command.Stderr = []string{"MAAS_ENDPOINT=http://maas:5240/MAAS", "MAAS_API_KEY=a:b:c"}, &stderr
+	if err := command.Run(); err == nil {
+		t.Error("it started without a certificate")
+	}
+	const want = "manager: read the certificate with which webhooks are served, tls.crt and tls.key in /nowhere: "
+	if said := stderr.String(); !strings.HasPrefix(said, want) || strings.Count(said, "\n") != 1 ||
+		!strings.Contains(said, "--webhook-cert-dir") || !strings.Contains(said, "--webhook-port 0") {
+		t.Errorf("said %q, want one line that begins with %q and names the flags", said, want)
+	}
+}
+
 // The manager has no other rights than those of an installation.
 func TestTheManagerAsAProcess(t *testing.T) {
 	const secret = "s3cr3t-never-shown"
@@ -94,10 +112,11 @@ func TestTheManagerAsAProcess(t *testing.T) {
 	config.Users = []simulator.User{{Name: "capi", APIKey: key, Admin: true}}
 	l := newDarkLab(t, config)
 	other := anotherLab(t, simulator.Config{})
-	health, metrics := freeAddress(t), freeAddress(t)
+	health, metrics, hooks := freeAddress(t), freeAddress(t), freeAddress(t)
 	var log bytes.Buffer
-	manager := exec.CommandContext(t.Context(), managerProgram(t), "--namespace", l.namespace, "--health-addr", health, "--webhook-port", "0",
-		"--metrics-bind-addr", metrics, "--logging-format", "json", "--kubeconfig", kubeconfigFile(t))
+	manager := exec.CommandContext(t.Context(), managerProgram(t), "--namespace", l.namespace, "--health-addr", health,
+		"--metrics-bind-addr", metrics, "--logging-format", "json", "--kubeconfig", kubeconfigFile(t),
+		"--webhook-port", hooks[strings.LastIndex(hooks, ":")+1:], "--webhook-cert-dir", suite.webhookCerts)
 	manager.Env = []string{"MAAS_ENDPOINT=http://" + l.address, "MAAS_API_KEY=" + key}
 	manager.Stdout, manager.Stderr = &log, &log
 	l.Expect(manager.Start()).To(gomega.Succeed())
@@ -106,7 +125,7 @@ func TestTheManagerAsAProcess(t *testing.T) {
 	t.Cleanup(func() { _ = manager.Process.Kill() })
 
 	l.Eventually(func() string { return get("http://" + health + "/readyz") }).Should(gomega.Equal("ok"), "while MAAS is down")
-	l.Expect(get("http://"+health+"/readyz?verbose")).To(gomega.ContainSubstring("[+]webhooks ok"))
+	l.Expect(get("http://" + health + "/readyz?verbose")).To(gomega.ContainSubstring("[+]webhooks ok"))
 	l.Expect(review(t, "https://"+hooks)).To(gomega.ContainSubstring("spec.dnsDomain: Required value"))
 	l.Eventually(func() string { return get("http://" + metrics + "/metrics") }).Should(gomega.And(
 		gomega.ContainSubstring("capmaas_maas_available 0\n"),
@@ -171,6 +190,30 @@ func get(url string) string {
 	body, err := io.ReadAll(answer.Body)
 	if err != nil || answer.StatusCode != http.StatusOK {
 		return fmt.Sprint(answer.Status, err)
+	}
+	return string(body)
+}
+
+// review asks a manager's webhook, as the API server does, for its opinion of a MaasCluster without a domain.
+func review(t *testing.T, address string) string {
+	t.Helper()
+	certificate, err := os.ReadFile(filepath.Join(suite.webhookCerts, "tls.crt"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	pool := x509.NewCertPool()
+	pool.AppendCertsFromPEM(certificate)
+	caller := &http.Client{Transport: &http.Transport{TLSClientConfig: &tls.Config{RootCAs: pool, MinVersion: tls.VersionTLS12}}}
+	answer, err := caller.Post(address+"/validate-infrastructure-cluster-x-k8s-io-v1beta1-maascluster", "application/json", strings.NewReader(`{
+		"apiVersion": "admission.k8s.io/v1", "kind": "AdmissionReview", "request": {"uid": "1", "operation": "CREATE", "object": {
+		"apiVersion": "infrastructure.cluster.x-k8s.io/v1beta1", "kind": "MaasCluster", "metadata": {"name": "c1"}}}}`))
+	if err != nil {
+		return err.Error()
+	}
+	defer answer.Body.Close()
+	body, err := io.ReadAll(answer.Body)
+	if err != nil {
+		return err.Error()
 	}
 	return string(body)
 }

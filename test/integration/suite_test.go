@@ -34,6 +34,7 @@ var suite struct {
 	kubeconfig []byte
 	// managerKubeconfig is that of a user who may do what config/rbac allows the manager, and nothing else.
 	managerKubeconfig []byte
+	webhookCerts      string // the folder with the certificate that the API server takes webhooks' answers from
 	folder            string // for files of all tests; it goes with the suite
 }
 
@@ -113,6 +114,16 @@ func runSuite(m *testing.M) (code int, err error) {
 	if err := bindManager(context.Background(), environment); err != nil {
 		return 1, err
 	}
+	stopWebhooks, err := serveWebhooks(context.Background())
+	if err != nil {
+		return 1, err
+	}
+	defer func() {
+		if stopErr := stopWebhooks(); stopErr != nil && err == nil {
+			code, err = 1, fmt.Errorf("stop the webhooks: %w", stopErr)
+		}
+		os.RemoveAll(suite.webhookCerts)
+	}()
 	return m.Run(), nil
 }
 
