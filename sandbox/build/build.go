@@ -73,7 +73,7 @@ func newProject(options Options) (*project, error) {
 	p := &project{repo: repo, out: out, log: &lineWriter{w: log}}
 	for _, dir := range []string{p.bin(), p.path(".stamps"), p.path("logs"), p.path("machine")} {
 		if err := os.MkdirAll(dir, 0o755); err != nil {
-			return nil, explainFullDisk(fmt.Errorf("making the output folder: %w", err), out)
+			return nil, explainFolder(fmt.Errorf("making the output folder: %w", err), out)
 		}
 	}
 	return p, nil

@@ -2,6 +2,7 @@ package build
 
 import (
 	"bufio"
+	"cmp"
 	"context"
 	"fmt"
 	"io"
@@ -25,6 +26,8 @@ type command struct {
 	ownProcesses bool
 	// gentle programs are asked to end when ctx does, and killed only if they take long.
 	gentle bool
+	// lasting programs run to their end even if we are killed. Their lines are not seen while they run.
+	lasting bool
 	// onLine, when set, sees every line of output.
 	onLine func(line string)
 	// stdout, when set, receives the standard output instead of the log.
@@ -38,16 +41,31 @@ type commandError struct {
 	tail []string
 	log  string
 	err  error
+	// hint, when set, is what a person can do.
+	hint string
 }
 
 func (e *commandError) Error() string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "%s: %v", strings.Join(e.argv, " "), e.err)
+	fmt.Fprintf(&b, "%s: %v", e.call(), e.err)
 	for _, line := range e.tail {
 		b.WriteString("\n    | " + line)
 	}
 	fmt.Fprintf(&b, "\n    it ran in %s; all of its output is in %s", e.dir, e.log)
+	if hint := cmp.Or(e.hint, hintFor(e)); hint != "" {
+		b.WriteString("\n" + hint)
+	}
 	return b.String()
+}
+
+// call is the program with its arguments, without those that only make it long.
+func (e *commandError) call() string {
+	const longest = 100
+	text := strings.Join(e.argv, " ")
+	if len(text) > longest {
+		text = strings.ToValidUTF8(text[:longest], "") + " …"
+	}
+	return text
 }
 
 func (e *commandError) Unwrap() error { return e.err }
@@ -67,17 +85,7 @@ func (s *session) exec(ctx context.Context, c command) error {
 	if c.dir == "" {
 		c.dir = s.repo
 	}
-	reader, writer := io.Pipe()
-	cmd := newCommand(ctx, c)
-	cmd.Stderr = writer
-	if c.stdout == nil {
-		cmd.Stdout = writer
-	}
-	tail := make(chan []string, 1)
-	go func() { tail <- readLines(reader, log, c.onLine) }()
-	err = runPinned(cmd)
-	_ = writer.Close()
-	lines := <-tail
+	lines, err := run(newCommand(ctx, c), c, log)
 	if err != nil {
 		if ctx.Err() != nil {
 			return ctx.Err()
@@ -87,13 +95,46 @@ func (s *session) exec(ctx context.Context, c command) error {
 	return nil
 }
 
+// run returns the last lines that the program wrote.
+func run(cmd *exec.Cmd, c command, log *os.File) ([]string, error) {
+	if c.lasting {
+		// Without us in between, for nobody would read what it writes.
+		cmd.Stdout, cmd.Stderr = log, log
+		err := cmd.Run()
+		return lastLines(log.Name()), err
+	}
+	reader, writer := io.Pipe()
+	cmd.Stderr = writer
+	if c.stdout == nil {
+		cmd.Stdout = writer
+	}
+	tail := make(chan []string, 1)
+	go func() { tail <- readLines(reader, log, c.onLine) }()
+	err := runPinned(cmd)
+	_ = writer.Close()
+	return <-tail, err
+}
+
+// lastLines reads the end of a log.
+func lastLines(path string) []string {
+	log, err := os.Open(path)
+	if err != nil {
+		return nil
+	}
+	defer log.Close()
+	return readLines(log, io.Discard, nil)
+}
+
 func newCommand(ctx context.Context, c command) *exec.Cmd {
 	cmd := exec.CommandContext(ctx, c.argv[0], c.argv[1:]...)
 	cmd.Dir = c.dir
 	cmd.Env = append(cmd.Environ(), c.env...)
 	cmd.Stdout = c.stdout
 	// A group of its own, so that the whole of it can be killed; and it does not outlive us, however we end.
-	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true, Pdeathsig: syscall.SIGKILL}
+	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
+	if !c.lasting {
+		cmd.SysProcAttr.Pdeathsig = syscall.SIGKILL
+	}
 	if c.ownMounts {
 		cmd.SysProcAttr.Unshareflags = syscall.CLONE_NEWNS
 	}

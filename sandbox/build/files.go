@@ -30,7 +30,7 @@ func (l *lineWriter) printf(format string, args ...any) {
 func lock(ctx context.Context, path string, log *lineWriter) (func(), error) {
 	f, err := os.OpenFile(path, os.O_CREATE|os.O_RDWR, 0o644)
 	if err != nil {
-		return nil, fmt.Errorf("opening the build's lock: %w", err)
+		return nil, explainFolder(fmt.Errorf("opening the build's lock: %w", err), filepath.Dir(path))
 	}
 	for waiting := false; ; waiting = true {
 		err := syscall.Flock(int(f.Fd()), syscall.LOCK_EX|syscall.LOCK_NB)
@@ -116,20 +116,4 @@ func mountsOver(mountinfo, path string) bool {
 		}
 	}
 	return false
-}
-
-// explainFullDisk says which disk is full, where that is what went wrong.
-func explainFullDisk(err error, out string) error {
-	if !errors.Is(err, syscall.ENOSPC) && !strings.Contains(err.Error(), "no space left on device") {
-		return err
-	}
-	var places []string
-	for _, dir := range []string{out, os.TempDir()} {
-		var stat syscall.Statfs_t
-		if syscall.Statfs(dir, &stat) == nil {
-			places = append(places, fmt.Sprintf("%s has %d MiB left", dir, stat.Bavail*uint64(stat.Bsize)>>20))
-		}
-	}
-	return fmt.Errorf("a disk is full (%s); a first build needs about 17 GiB, most of it for Go's caches (see `go env GOCACHE GOMODCACHE`): %w",
-		strings.Join(places, ", "), err)
 }

@@ -3,7 +3,6 @@ package build
 import (
 	"bytes"
 	"context"
-	"errors"
 	"fmt"
 	"io/fs"
 	"os"
@@ -25,10 +24,8 @@ func (p *project) base() step {
 		files:   []string{list},
 		facts:   []string{debianRelease},
 		outputs: []string{p.path("machine", "base", "sbin", "init")},
+		root:    true,
 		run: func(ctx context.Context, s *session) error {
-			if os.Geteuid() != 0 {
-				return errors.New("making a root file system takes root: run it again as root")
-			}
 			names, err := readList(list)
 			if err != nil {
 				return err

@@ -7,6 +7,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"sync"
 	"time"
 )
@@ -36,6 +37,9 @@ func (c *schedule) run(ctx context.Context) error {
 	}
 	if len(stale) == 0 {
 		return nil
+	}
+	if i := slices.IndexFunc(stale, func(s step) bool { return s.root }); i >= 0 && os.Geteuid() != 0 {
+		return fmt.Errorf("building %s takes root: run this as root", stale[i].title)
 	}
 	start := time.Now()
 	if err := c.runStale(ctx, stale, prints); err != nil {

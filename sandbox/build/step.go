@@ -25,6 +25,8 @@ type step struct {
 	facts []string
 	// outputs must exist for the step to be current.
 	outputs []string
+	// root says that only root can make them.
+	root bool
 	// run makes the outputs. Each is put in place with one rename.
 	run func(ctx context.Context, s *session) error
 }

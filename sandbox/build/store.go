@@ -2,6 +2,8 @@ package build
 
 import (
 	"context"
+	"crypto/sha256"
+	"encoding/hex"
 	"errors"
 	"fmt"
 	"os"
@@ -22,14 +24,12 @@ func (p *project) store() step {
 		files:   []string{p.recipes()},
 		keep:    notTest,
 		outputs: []string{p.path("machine", "containerd", "io.containerd.metadata.v1.bolt", "meta.db")},
+		root:    true,
 		run:     fillStore,
 	}
 }
 
 func fillStore(ctx context.Context, s *session) (err error) {
-	if os.Geteuid() != 0 {
-		return errors.New("unpacking container images takes root: run it again as root")
-	}
 	dir, remove, err := s.scratch()
 	if err != nil {
 		return err
@@ -60,8 +60,7 @@ type daemon struct {
 
 // startContainerd returns when it answers.
 func (s *session) startContainerd(ctx context.Context, root string) (*daemon, error) {
-	// A path of a socket may have 107 characters, so it cannot lie in the output folder.
-	run, err := os.MkdirTemp("", "capmaas-store-")
+	run, err := s.socketFolder()
 	if err != nil {
 		return nil, err
 	}
@@ -90,6 +89,18 @@ func (s *session) startContainerd(ctx context.Context, root string) (*daemon, er
 			return nil, errors.Join(fmt.Errorf("containerd does not answer: %w", err), d.stop())
 		}
 	}
+}
+
+// socketFolder makes an empty folder whose path is short: that of a socket may have 107 characters, so it cannot lie in the output
+// folder. Its name follows from that folder, so that what a killed build left is found and removed.
+func (s *session) socketFolder() (string, error) {
+	sum := sha256.Sum256([]byte(s.out))
+	dir := filepath.Join(os.TempDir(), "capmaas-store-"+hex.EncodeToString(sum[:])[:10])
+	if err := os.RemoveAll(dir); err != nil {
+		return "", fmt.Errorf("clearing %s: %w", dir, err)
+	}
+	// It fails if somebody else was faster: they do not get at what we do there.
+	return dir, os.Mkdir(dir, 0o700)
 }
 
 func storeConfig(root, run, socket string) string {

@@ -129,6 +129,7 @@ func (f *follower) follow(ctx context.Context) error {
 		rows    []row
 		changed = time.Now()
 		seen    = time.Now()
+		final   verdict
 	)
 	for {
 		s, err := f.look(ctx)
@@ -143,6 +144,10 @@ func (f *follower) follow(ctx context.Context) error {
 			missing := s.missing()
 			if len(missing) == 0 {
 				return nil
+			}
+			if why := final.of(s.hopeless(), time.Now()); why != "" {
+				f.complain(s, "the control plane failed")
+				return errors.New(why)
 			}
 			if now := s.rows(); !reflect.DeepEqual(rows, now) {
 				rows, changed = now, time.Now()
@@ -175,6 +180,7 @@ func (f *follower) look(ctx context.Context) (*state, error) {
 	if s.cluster == nil {
 		return nil, errors.New("the Cluster object was deleted")
 	}
+	s.failures = bootstrapFailures(f.Layout, s)
 	s.workload = f.workload.latest()
 	return s, nil
 }
@@ -195,11 +201,7 @@ func (f *follower) wrong(s *state) string {
 	for _, c := range s.complaints() {
 		fmt.Fprintf(&text, "\n    %s %s %s", c.object, c.condition, c.message)
 	}
-	for _, r := range s.rows() {
-		if r.host != "" && r.waiting != "" {
-			fmt.Fprintf(&text, "\n    what %s says on its console: %s", r.host, f.Layout.Console(r.host))
-		}
-	}
+	text.WriteString(f.whereToLook(s))
 	if shortage := host.Shortage(); shortage != "" {
 		fmt.Fprintf(&text, "\n    %s", shortage)
 	}

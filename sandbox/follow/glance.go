@@ -14,6 +14,7 @@ import (
 
 	infrav1 "github.com/capmaas/cluster-api-provider-maas/api/v1beta1"
 	"github.com/capmaas/cluster-api-provider-maas/sandbox/host"
+	"github.com/capmaas/cluster-api-provider-maas/sandbox/machines"
 	"github.com/capmaas/cluster-api-provider-maas/sandbox/management"
 )
 
@@ -27,11 +28,16 @@ func Glance(ctx context.Context, l host.Layout) (text string, gone bool, err err
 	claims, gone, trouble := claimed(ctx, l)
 	nodes := nodesOf(ctx, l)
 	sort.Slice(snapshot.Machines, func(i, j int) bool { return snapshot.Machines[i].Hostname < snapshot.Machines[j].Hostname })
+	var failures string
 	cells := [][]string{{"HOST", "SYSTEM ID", "ZONE", "STATE", "POWER", "ADDRESS", "MAASMACHINE", "NODE READY", "WAITING FOR"}}
 	for _, m := range snapshot.Machines {
 		line := []string{m.Hostname, m.SystemID, m.Zone, m.StatusName, m.PowerState, strings.Join(m.Addresses, ","), "", nodes[m.Hostname], ""}
 		if claim, ok := claims[m.SystemID]; ok {
 			line[6], line[8] = claim.Name, withoutName(unhappy(claim.Status.Conditions, "Ready"), m)
+		}
+		if words := machines.BootstrapFailure(l.Disk(m.SystemID)); len(words) > 0 && m.PowerState == "on" {
+			line[8] = "cloud-init failed, see below"
+			failures += fmt.Sprintf("cloud-init failed in %s (more: %s):\n  %s\n", m.Hostname, l.Command("logs", m.Hostname), strings.Join(words, "\n  "))
 		}
 		cells = append(cells, line)
 	}
@@ -39,6 +45,7 @@ func Glance(ctx context.Context, l host.Layout) (text string, gone bool, err err
 	for _, r := range snapshot.DNSResources {
 		out += fmt.Sprintf("DNS  %s -> %s\n", r.FQDN, orDash(strings.Join(r.Addresses, " ")))
 	}
+	out += failures
 	if gone {
 		out += fmt.Sprintf("there is no cluster %s; make it with: make sandbox\n", ClusterName)
 	}

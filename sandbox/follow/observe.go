@@ -27,7 +27,9 @@ type state struct {
 	machines     []clusterv1.Machine
 	maas         map[string]infrav1.MaasMachine       // by name
 	hosts        map[string]simulator.MachineSnapshot // by system ID
-	workload     workloadState
+	// failures are those of the machines' bootstrap, by system ID, in the words of cloud-init and kubeadm.
+	failures map[string][]string
+	workload workloadState
 }
 
 // workloadState is what is known of the workload cluster itself.

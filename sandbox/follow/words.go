@@ -52,6 +52,9 @@ func (s *state) row(m clusterv1.Machine) row {
 		}
 		r.waiting = withoutName(unhappy(maas.Status.Conditions, "Ready"), s.hosts[maas.Spec.SystemID])
 	}
+	if words := s.failures[s.systemID(m)]; len(words) > 0 {
+		r.waiting = "cloud-init failed: " + words[0]
+	}
 	r.node = m.Status.NodeRef.Name
 	if node, ok := s.workload.nodes[r.node]; ok {
 		r.ready = string(nodeReady(node))
@@ -60,6 +63,11 @@ func (s *state) row(m clusterv1.Machine) row {
 		r.waiting = unhappy(m.Status.Conditions, clusterv1.ReadyCondition)
 	}
 	return r
+}
+
+// systemID is that of the machine in MAAS; "" as long as none is claimed.
+func (s *state) systemID(m clusterv1.Machine) string {
+	return s.maas[m.Spec.InfrastructureRef.Name].Spec.SystemID
 }
 
 func nodeReady(node corev1.Node) corev1.ConditionStatus {

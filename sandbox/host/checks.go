@@ -1,14 +1,11 @@
 package host
 
 import (
-	"bufio"
 	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
-	"strconv"
 	"strings"
-	"syscall"
 
 	"golang.org/x/sys/unix"
 )
@@ -30,23 +27,19 @@ const (
 	baseDisk      = 1 * gib
 	machineDisk   = 600 * mib
 	buildDisk     = 14 * gib
-	// Instances of inotify: systemd, containerd, kubelet and the pods each have some.
-	baseInotify         = 6
-	controlPlaneInotify = 25
-	workerInotify       = 16
-	inotifyLimit        = "/proc/sys/fs/inotify/max_user_instances"
 )
 
 // Check finds out whether this machine has what the sandbox needs, without changing anything. All that is wrong is said at once.
 // Limits that can be raised are the business of CheckLimits.
 func Check(l Layout, needs Needs) error {
-	return errors.Join(checkDisk(l, needs), checkOneFileSystem(l), checkMemory(needs), checkCgroups())
+	err := errors.Join(checkPaths(l), checkDisk(l, needs), checkOneFileSystem(l), checkFileSystem(l), checkMemory(needs), checkCgroups())
+	return Crowded(l, err)
 }
 
 // RequireRoot says why, when the caller is not root.
 func RequireRoot() error {
 	if os.Geteuid() != 0 {
-		return errors.New("the sandbox makes namespaces, mounts and cgroups: run this as root")
+		return errors.New("the sandbox makes namespaces, mounts and cgroups: run this as root (sudo)")
 	}
 	return nil
 }
@@ -70,6 +63,16 @@ func checkDisk(l Layout, needs Needs) error {
 	return nil
 }
 
+// checkPaths: the kernel takes the layers of a disk in one text, with commas and colons between, and debootstrap knows no quotes.
+func checkPaths(l Layout) error {
+	for _, path := range []string{l.Root, l.State, l.Build} {
+		if i := strings.IndexAny(path, " \t\n,:\\\"'"); i >= 0 {
+			return fmt.Errorf("the path %s holds the character %q, which mounts and shells take for something else: use a path without it", path, path[i])
+		}
+	}
+	return nil
+}
+
 // checkOneFileSystem: the machines' disks begin as hard links to the image store that was built.
 func checkOneFileSystem(l Layout) error {
 	var state, build unix.Stat_t
@@ -78,6 +81,23 @@ func checkOneFileSystem(l Layout) error {
 	}
 	if state.Dev != build.Dev {
 		return fmt.Errorf("%s and %s lie on different file systems: choose --dir and --build-dir on one", l.State, l.Build)
+	}
+	return nil
+}
+
+// checkFileSystem: machines' disks are overlays, whose upper layer cannot lie on every file system.
+func checkFileSystem(l Layout) error {
+	dir := existing(l.State)
+	var stat unix.Statfs_t
+	if err := unix.Statfs(dir, &stat); err != nil {
+		return fmt.Errorf("looking at the file system under %s: %w", dir, err)
+	}
+	kind, unfit := map[int64]string{
+		unix.OVERLAYFS_SUPER_MAGIC: "an overlay, as in most containers", unix.NFS_SUPER_MAGIC: "NFS", unix.V9FS_MAGIC: "9p",
+		unix.FUSE_SUPER_MAGIC: "FUSE", unix.SMB2_SUPER_MAGIC: "SMB", unix.CIFS_SUPER_MAGIC: "SMB",
+	}[int64(stat.Type)]
+	if unfit {
+		return fmt.Errorf("%s lies on a file system (%s) that cannot hold machines' disks: choose --dir and --build-dir on a local disk or a volume", l.State, kind)
 	}
 	return nil
 }
@@ -92,31 +112,6 @@ func existing(dir string) string {
 	}
 }
 
-func checkMemory(needs Needs) error {
-	want := uint64(baseMemory + (needs.ControlPlanes+needs.Workers)*machineMemory)
-	file, err := os.Open("/proc/meminfo")
-	if err != nil {
-		return fmt.Errorf("looking at the memory: %w", err)
-	}
-	defer file.Close()
-	lines := bufio.NewScanner(file)
-	for lines.Scan() {
-		fields := strings.Fields(lines.Text())
-		if len(fields) < 2 || fields[0] != "MemAvailable:" {
-			continue
-		}
-		kib, err := strconv.ParseUint(fields[1], 10, 64)
-		if err != nil {
-			return fmt.Errorf("looking at the memory: %w", err)
-		}
-		if kib*1024 < want {
-			return fmt.Errorf("%s of memory are available, and %s are needed for %d machines at work", size(kib*1024), size(want), needs.ControlPlanes+needs.Workers)
-		}
-		return nil
-	}
-	return lines.Err()
-}
-
 func checkCgroups() error {
 	roots, err := cgroupRoots()
 	if err != nil {
@@ -126,78 +121,6 @@ func checkCgroups() error {
 		return errors.New("no cgroup hierarchy is mounted under /sys/fs/cgroup: machines need one")
 	}
 	return nil
-}
-
-// LimitError is a limit of the host that is too low.
-type LimitError struct {
-	Name       string
-	Have, Want int
-	// path of the file that holds the limit.
-	path string
-}
-
-// Error says what would help.
-func (e *LimitError) Error() string {
-	return fmt.Sprintf("the host limit %s is %d, and %d are needed: run with SANDBOX_TUNE_HOST=1 to have it raised until the sandbox goes down, "+
-		"or raise it yourself (sysctl -w %s=%d)", e.Name, e.Have, e.Want, e.Name, e.Want)
-}
-
-// CheckLimits returns a *LimitError when a limit is too low for the machines.
-func CheckLimits(needs Needs) error {
-	have, err := readLimit(inotifyLimit)
-	if err != nil {
-		return err
-	}
-	want := inotifyInUse() + baseInotify + needs.ControlPlanes*controlPlaneInotify + needs.Workers*workerInotify
-	if have < want {
-		return &LimitError{Name: "fs.inotify.max_user_instances", Have: have, Want: want, path: inotifyLimit}
-	}
-	return nil
-}
-
-// Shortage says which limit of the host is used up, or nearly; "" when none is. Programs that meet one fail in ways that do not
-// tell why.
-func Shortage() string {
-	limit, err := readLimit(inotifyLimit)
-	if err != nil {
-		return ""
-	}
-	if used := inotifyInUse(); used+3 >= limit {
-		return fmt.Sprintf("%d of the %d inotify instances that this host allows are in use: see SANDBOX_TUNE_HOST=1", used, limit)
-	}
-	return ""
-}
-
-// inotifyInUse counts the instances of inotify that root has already.
-func inotifyInUse() int {
-	links, err := filepath.Glob("/proc/[0-9]*/fd/*")
-	if err != nil {
-		return 0
-	}
-	count := 0
-	for _, link := range links {
-		// Processes end while we look.
-		if target, err := os.Readlink(link); err != nil || target != "anon_inode:inotify" {
-			continue
-		}
-		if info, err := os.Stat(filepath.Dir(filepath.Dir(link))); err == nil && ownedByRoot(info) {
-			count++
-		}
-	}
-	return count
-}
-
-func ownedByRoot(info os.FileInfo) bool {
-	stat, ok := info.Sys().(*syscall.Stat_t)
-	return ok && stat.Uid == 0
-}
-
-func readLimit(path string) (int, error) {
-	text, err := os.ReadFile(path)
-	if err != nil {
-		return 0, fmt.Errorf("reading a host limit: %w", err)
-	}
-	return strconv.Atoi(strings.TrimSpace(string(text)))
 }
 
 func size(bytes uint64) string { return fmt.Sprintf("%.1f GiB", float64(bytes)/gib) }

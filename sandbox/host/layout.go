@@ -79,6 +79,9 @@ func (l Layout) Log(component string) string { return filepath.Join(l.Logs(), co
 // Machines is the folder of the machines' disks and console logs.
 func (l Layout) Machines() string { return filepath.Join(l.State, "machines") }
 
+// Disk is the folder that holds what a machine has on its disk.
+func (l Layout) Disk(systemID string) string { return filepath.Join(l.Machines(), systemID) }
+
 // Console is the log of what a machine says on its console.
 func (l Layout) Console(machine string) string {
 	return filepath.Join(l.Machines(), machine+".console.log")

@@ -1,6 +1,7 @@
 package host
 
 import (
+	"errors"
 	"fmt"
 	"net"
 	"os"
@@ -42,19 +43,20 @@ func Listen(p Ports) (*Listeners, Ports, error) {
 	actual := Ports{}
 	for _, each := range []struct {
 		what     string
+		flag     string
 		port     int
 		listener *net.Listener
 		actual   *int
 	}{
-		{"the management cluster", p.Management, &l.Management, &actual.Management},
-		{"workload clusters", p.Workload, &l.Workload, &actual.Workload},
-		{"the MAAS API", p.Maas, &l.Maas, &actual.Maas},
+		{"the management cluster", "management-port", p.Management, &l.Management, &actual.Management},
+		{"workload clusters", "workload-port", p.Workload, &l.Workload, &actual.Workload},
+		{"the MAAS API", "maas-port", p.Maas, &l.Maas, &actual.Maas},
 	} {
 		//nolint:noctx // Listening on the loopback does not wait for anything.
 		listener, err := net.Listen("tcp", fmt.Sprintf("127.0.0.1:%d", each.port))
 		if err != nil {
 			l.Close()
-			return nil, Ports{}, fmt.Errorf("port %d for %s cannot be used: %w", each.port, each.what, err)
+			return nil, Ports{}, fmt.Errorf("port %d of 127.0.0.1 for %s cannot be used (choose another with --%s, or 0 for any free one): %w", each.port, each.what, each.flag, err)
 		}
 		*each.listener = listener
 		*each.actual = listener.Addr().(*net.TCPAddr).Port
@@ -110,6 +112,9 @@ func Spawn(lock *os.File, listeners *Listeners, output *os.File, args ...string)
 	}
 	if err := cmd.Start(); err != nil {
 		progress.Close()
+		if errors.Is(err, os.ErrPermission) {
+			err = fmt.Errorf("%w: this root may not make namespaces, as in a container that is not privileged", err)
+		}
 		return nil, nil, fmt.Errorf("starting in new namespaces: %w", err)
 	}
 	return cmd, progress, nil

@@ -7,8 +7,8 @@ import (
 	"strings"
 )
 
-// tail returns the last lines of a file, each indented; a note when there is nothing.
-func tail(path string, lines int) string {
+// Tail returns the last lines of a file, each indented; a note when there is nothing.
+func Tail(path string, lines int) string {
 	const window = 16 << 10
 	file, err := os.Open(path)
 	if err != nil {

@@ -1,12 +1,16 @@
 package main
 
 import (
+	"errors"
 	"os"
 
 	"github.com/spf13/cobra"
 
 	"github.com/capmaas/cluster-api-provider-maas/sandbox/build"
 )
+
+// errStopped is what somebody reads who pressed Ctrl-C while things were being built.
+var errStopped = errors.New("stopped; nothing is left running, and what is built so far is kept: the next call goes on from there")
 
 func newBuild(p *places) *cobra.Command {
 	var only []string
@@ -17,7 +21,11 @@ func newBuild(p *places) *cobra.Command {
 			if err != nil {
 				return err
 			}
-			return build.Run(cmd.Context(), build.Options{Repo: l.Root, Out: l.Build, Log: os.Stdout, Only: only})
+			err = build.Run(cmd.Context(), build.Options{Repo: l.Root, Out: l.Build, Log: os.Stdout, Only: only})
+			if cmd.Context().Err() != nil {
+				return errStopped
+			}
+			return err
 		},
 	}
 	cmd.Flags().StringSliceVar(&only, "only", nil, "build these steps alone, and what they need")

@@ -18,7 +18,7 @@ func internalArgs(command string, l host.Layout) []string {
 
 func newInit(p *places) *cobra.Command {
 	return &cobra.Command{
-		Use: "internal-init", Hidden: true, Args: cobra.NoArgs,
+		Use: host.InitCommand, Hidden: true, Args: cobra.NoArgs,
 		RunE: func(*cobra.Command, []string) error {
 			l, err := p.layout()
 			if err != nil {

@@ -18,7 +18,7 @@ import (
 func main() { os.Exit(run()) }
 
 func run() int {
-	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGINT, syscall.SIGTERM)
+	ctx, stop := untilSignal(context.Background())
 	defer stop()
 	err := newCommand().ExecuteContext(ctx)
 	if err == nil {
@@ -28,8 +28,36 @@ func run() int {
 		return quiet.code
 	}
 	fmt.Fprintln(os.Stderr, "sandbox:", err)
+	if stopped, ok := errors.AsType[*signalError](context.Cause(ctx)); ok {
+		return 128 + int(stopped.signal)
+	}
 	return 1
 }
+
+// untilSignal ends the context when somebody presses Ctrl-C or asks the process to end. Why it ended is a *signalError.
+func untilSignal(ctx context.Context) (context.Context, func()) {
+	ctx, cancel := context.WithCancelCause(ctx)
+	signals := make(chan os.Signal, 1)
+	signal.Notify(signals, syscall.SIGINT, syscall.SIGTERM)
+	go func() {
+		select {
+		case received := <-signals:
+			if number, ok := received.(syscall.Signal); ok {
+				cancel(&signalError{number})
+			}
+		case <-ctx.Done():
+		}
+	}()
+	return ctx, func() {
+		signal.Stop(signals)
+		cancel(nil)
+	}
+}
+
+// signalError says that a signal ended what was going on. The exit code tells which, as shells have it.
+type signalError struct{ signal syscall.Signal }
+
+func (e *signalError) Error() string { return "stopped by a signal: " + e.signal.String() }
 
 // exitError ends the program with a code, when all has been said.
 type exitError struct{ code int }
@@ -64,6 +92,6 @@ func newCommand() *cobra.Command {
 	flags.StringVar(&p.root, "root", "", "the checkout of this project (default: found from the current folder upwards)")
 	flags.StringVar(&p.dir, "dir", ".sandbox", "the folder of the running sandbox, in the checkout unless absolute")
 	flags.StringVar(&p.build, "build-dir", "_build", "the folder of what is built, in the checkout unless absolute")
-	root.AddCommand(newBuild(p), newUp(p), newStatus(p), newShell(p), newDown(p), newInit(p), newDaemon(p))
+	root.AddCommand(newBuild(p), newUp(p), newStatus(p), newShell(p), newLogs(p), newDown(p), newInit(p), newDaemon(p))
 	return root
 }

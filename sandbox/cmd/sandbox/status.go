@@ -43,8 +43,12 @@ func newStatus(p *places) *cobra.Command {
 func printStatus(ctx context.Context, l host.Layout) error {
 	control := management.NewControl(l)
 	status, err := control.Status(ctx)
+	if errors.Is(err, os.ErrNotExist) {
+		fmt.Println("a sandbox is being built or started: there is nothing to show yet")
+		return nil
+	}
 	if err != nil {
-		return fmt.Errorf("a sandbox is being built or started, and does not answer yet: %w", err)
+		return fmt.Errorf("a sandbox runs, but does not answer (logs: %s): %w", l.Logs(), err)
 	}
 	if !status.Ready {
 		fmt.Println("the sandbox is being started")

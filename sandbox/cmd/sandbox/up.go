@@ -42,7 +42,7 @@ func newUp(p *places) *cobra.Command {
 	flags.IntVar(&o.workers, "workers", 3, "the cluster's workers")
 	flags.BoolVar(&o.noBuild, "no-build", false, "use what is built, current or not")
 	flags.BoolVar(&o.noCluster, "no-cluster", false, "start the management cluster and MAAS, and make no cluster")
-	flags.BoolVar(&o.keep, "keep", false, "leave all running when the cluster does not come up")
+	flags.BoolVar(&o.keep, "keep", true, "leave all running for a look when the cluster does not come up; --keep=false stops it")
 	flags.IntVar(&o.ports.Management, "management-port", 0, "port of 127.0.0.1 for the management cluster (0: any free one)")
 	flags.IntVar(&o.ports.Workload, "workload-port", 0, "port of 127.0.0.1 for workload clusters (0: any free one)")
 	flags.IntVar(&o.ports.Maas, "maas-port", 0, "port of 127.0.0.1 for the MAAS API (0: any free one)")
@@ -96,10 +96,15 @@ func (s *starter) up(ctx context.Context) error {
 	if err = s.follow(ctx, ended); err == nil {
 		return nil
 	}
-	if s.options.keep && ctx.Err() == nil {
-		return fmt.Errorf("%w\nall is left running; stop it with: %s down", err, s.layout.Bin("sandbox"))
+	if running, _ := host.Running(s.layout); running && s.options.keep && ctx.Err() == nil {
+		return s.leftRunning(err)
 	}
 	return s.tearDown(ctx, err)
+}
+
+// leftRunning adds to what went wrong that one can look at it, and how to end that.
+func (s *starter) leftRunning(err error) error {
+	return fmt.Errorf("%w\nall is left running for a look (%s); stop it with: %s", err, s.layout.Command("status", ""), s.layout.Command("down", ""))
 }
 
 // start starts the sandbox, and holds the lock while nothing else does. On an error nothing is left running.
@@ -108,12 +113,12 @@ func (s *starter) start(ctx context.Context, lock *os.File) (<-chan error, error
 	// A port in use is better known before everything is built.
 	listeners, ports, err := host.Listen(s.options.ports)
 	if err != nil {
-		return nil, err
+		return nil, host.Crowded(s.layout, err)
 	}
 	defer listeners.Close()
 	if err := s.prepare(ctx); err != nil {
 		if ctx.Err() != nil {
-			err = errors.New("stopped half-way; nothing had been started")
+			err = errStopped
 		}
 		return nil, errors.Join(err, host.Clean(context.WithoutCancel(ctx), s.layout))
 	}
@@ -153,7 +158,7 @@ func (s *starter) checkLimits(needs host.Needs) error {
 	err := host.CheckLimits(needs)
 	limit, ok := errors.AsType[*host.LimitError](err)
 	if !ok || os.Getenv("SANDBOX_TUNE_HOST") != "1" {
-		return err
+		return host.Crowded(s.layout, err)
 	}
 	s.say("raising the host limit %s from %d to %d until the sandbox goes down", limit.Name, limit.Have, limit.Want)
 	return host.RaiseLimit(s.layout, limit)
@@ -170,7 +175,7 @@ func (s *starter) spawn(ctx context.Context, lock *os.File, listeners *host.List
 		return nil, fmt.Errorf("opening the sandbox's log: %w", err)
 	}
 	defer output.Close()
-	_, progress, err := host.Spawn(lock, listeners, output, internalArgs("internal-init", s.layout)...)
+	_, progress, err := host.Spawn(lock, listeners, output, internalArgs(host.InitCommand, s.layout)...)
 	if err != nil {
 		return nil, err
 	}
@@ -205,10 +210,13 @@ func (s *starter) join(ctx context.Context) error {
 		}
 	}
 	err := s.follow(ctx, nil)
-	if ctx.Err() != nil {
+	switch {
+	case err == nil:
+		return nil
+	case ctx.Err() != nil:
 		return errors.New("stopped following; the sandbox goes on")
 	}
-	return err
+	return s.leftRunning(err)
 }
 
 // follow makes the cluster and follows it to the end.
@@ -252,6 +260,9 @@ func (s *starter) follow(ctx context.Context, ended <-chan error) error {
 func (s *starter) tearDown(ctx context.Context, err error) error {
 	if ctx.Err() != nil {
 		err = errors.New("stopped half-way")
+	}
+	if errors.Is(err, management.ErrEnded) {
+		err = fmt.Errorf("%w; the end of its log says more: %s", err, s.layout.Log("sandbox"))
 	}
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), time.Minute)
 	defer cancel()
