@@ -32,7 +32,12 @@ type Identity struct {
 }
 
 // New returns an identity; it asks nothing yet.
-func New(client *maas.Client) *Identity { return &Identity{maas: client, now: time.Now} }
+func New(client *maas.Client) *Identity { return NewWithClock(client, time.Now) }
+
+// NewWithClock returns an identity whose answers age by the clock now.
+func NewWithClock(client *maas.Client, now func() time.Time) *Identity {
+	return &Identity{maas: client, now: now}
+}
 
 // User returns the user that our key belongs to, at most a minute old. An error is one of package maas.
 func (i *Identity) User(ctx context.Context) (maas.User, error) {

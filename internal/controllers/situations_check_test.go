@@ -1,0 +1,116 @@
+package controllers_test
+
+import (
+	"context"
+	"time"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	clusterv1 "sigs.k8s.io/cluster-api/api/core/v1beta2"
+
+	infrav1 "github.com/capmaas/cluster-api-provider-maas/api/v1beta1"
+	"github.com/capmaas/cluster-api-provider-maas/maas/simulator"
+)
+
+// checkSituations: MAAS works, and lacks what the cluster's objects name.
+func checkSituations() []situation {
+	return []situation{
+		{
+			name:    "MAAS does not have the image that a template names",
+			wrong:   template(func(m *infrav1.MaasMachineSpec) { m.Image = "custom/u-2204" }),
+			on:      cluster,
+			shows:   "ImagesFound=False ImageNotFound",
+			message: "MAAS maas.example.com has no image custom/u-2204, which spec.template.spec.image of MaasMachineTemplate default/prod-workers asks for: upload it, or name another one there",
+			ready:   "True Ready",
+			event:   "CheckFailed",
+			do:      "Upload the image to MAAS, or name one that MAAS has in a new MaasMachineTemplate.",
+		},
+		{
+			name:    "A template names an image of MAAS's own without its operating system",
+			wrong:   template(func(m *infrav1.MaasMachineSpec) { m.Image = "jammy" }),
+			on:      cluster,
+			shows:   "ImagesFound=False ImageNotFound",
+			message: "MAAS maas.example.com has no image custom/jammy, which spec.template.spec.image of MaasMachineTemplate default/prod-workers asks for: upload it, or name ubuntu/jammy there",
+			ready:   "True Ready",
+			event:   "CheckFailed",
+			do:      "Name `ubuntu/jammy`: a bare name is that of an image which you uploaded.",
+		},
+		{
+			name:    "MAAS has the image for another architecture than a template asks for",
+			wrong:   template(func(m *infrav1.MaasMachineSpec) { m.Architecture = "arm64" }),
+			on:      cluster,
+			shows:   "ImagesFound=False ImageNotFound",
+			message: "MAAS maas.example.com has no image custom/u-2404 for arm64 (only for amd64), which spec.template.spec.image of MaasMachineTemplate default/prod-workers asks for: upload it, or name another one there",
+			ready:   "True Ready",
+			event:   "CheckFailed",
+			do:      "Upload the image for that architecture too.",
+		},
+		{
+			name:    "A template asks for a resource pool that MAAS does not have",
+			wrong:   template(func(m *infrav1.MaasMachineSpec) { m.ResourcePool = "wrokers" }),
+			on:      cluster,
+			shows:   "ZonesAndPoolsFound=False PoolNotFound",
+			message: "MAAS maas.example.com has no resource pool \"wrokers\", which spec.template.spec.resourcePool of MaasMachineTemplate default/prod-workers asks for: make it in MAAS, or name another one there",
+			ready:   "True Ready",
+			event:   "CheckFailed",
+			do:      "Correct the name in a new MaasMachineTemplate, or make the pool in MAAS.",
+		},
+		{
+			name: "The MaasCluster lists a zone that MAAS does not have",
+			wrong: func(w *world) {
+				edit(w, &infrav1.MaasCluster{}, cluster, func(c *infrav1.MaasCluster) { c.Spec.FailureDomains = []string{"rack1", "rack9"} })
+			},
+			on:      cluster,
+			shows:   "ZonesAndPoolsFound=False ZoneNotFound",
+			message: "MAAS maas.example.com has no zone \"rack9\", which spec.failureDomains of this MaasCluster asks for: make it in MAAS, or name another one there",
+			ready:   "True Ready",
+			event:   "CheckFailed",
+			do:      "Correct `spec.failureDomains` of the MaasCluster, or make the zone in MAAS.",
+		},
+		{
+			name: "The DNS domain lost its authority while the cluster ran",
+			wrong: func(w *world) {
+				w.stands()
+				w.region.SetIntercept(func(r simulator.Request) simulator.Fault {
+					if r.Method == "GET" && r.Path == "/MAAS/api/2.0/domains/" {
+						return simulator.Fault{Status: 200, ContentType: "application/json", Body: `[{"id": 0, "name": "maas", "authoritative": false, "ttl": null}]`}
+					}
+					return simulator.Fault{}
+				})
+			},
+			on:      cluster,
+			after:   15 * time.Minute,
+			shows:   "DomainServed=False DomainNotAuthoritative",
+			message: "MAAS maas.example.com is not authoritative for the DNS domain \"maas\", so nobody can resolve the record of the control plane: make it authoritative in MAAS",
+			ready:   "True Ready",
+			event:   "CheckFailed",
+			do:      "Make the domain authoritative in MAAS again. Until then nobody finds the control plane by its name.",
+		},
+		{
+			name: "The management cluster does not resolve names of MAAS's domain",
+			wrong: func(w *world) {
+				w.deaf = true
+				w.runs(controller)
+			},
+			on:      cluster,
+			shows:   "EndpointResolves=False EndpointNotResolved",
+			message: "The name prod-abc123.maas cannot be resolved in the management cluster (there is no such name): the DNS servers of the management cluster must forward the domain maas to MAAS",
+			ready:   "True Ready",
+			event:   "CheckFailed",
+			unclear: true,
+			do:      "Let the resolver of the management cluster (CoreDNS, or that of its hosts) forward the domain to MAAS's DNS server.",
+		},
+	}
+}
+
+// template adds a template of the cluster's.
+func template(change func(*infrav1.MaasMachineSpec)) func(*world) {
+	return func(w *world) {
+		object := &infrav1.MaasMachineTemplate{ObjectMeta: metav1.ObjectMeta{
+			Namespace: namespace, Name: "prod-workers", Labels: map[string]string{clusterv1.ClusterNameLabel: cluster},
+			OwnerReferences: []metav1.OwnerReference{{APIVersion: clusterv1.GroupVersion.String(), Kind: "Cluster", Name: cluster, UID: "cluster"}},
+		}}
+		object.Spec.Template.Spec.Image = "custom/u-2404"
+		change(&object.Spec.Template.Spec)
+		w.must(w.client.Create(context.Background(), object))
+	}
+}

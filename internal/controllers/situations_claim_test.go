@@ -1,0 +1,192 @@
+package controllers_test
+
+import (
+	clusterv1 "sigs.k8s.io/cluster-api/api/core/v1beta2"
+
+	infrav1 "github.com/capmaas/cluster-api-provider-maas/api/v1beta1"
+	"github.com/capmaas/cluster-api-provider-maas/maas/simulator"
+)
+
+// claimSituations: no machine is claimed.
+func claimSituations() []situation {
+	return []situation{
+		{
+			name:    "MAAS has no machine at all that our user may see",
+			region:  func(c *simulator.Config) { c.Machines = nil },
+			wrong:   adds(worker),
+			unclear: true,
+			shows:   "MachineAllocated=False NoMachineAvailable",
+			message: "no machine available: MAAS shows us no machine at all",
+			event:   "NoMachineAvailable",
+			do:      "Add machines to MAAS and commission them. If MAAS has machines, the API key's user may not see them: look at its rights.",
+		},
+		{
+			name: "The pool has machines, but all of them are deployed",
+			region: func(c *simulator.Config) {
+				deployed := simulator.StatusDeployed
+				c.Machines[0].Status, c.Machines[1].Status = &deployed, &deployed
+			},
+			wrong:   adds(worker, func(m *infrav1.MaasMachine) { m.Spec.ResourcePool = "workers" }),
+			unclear: true,
+			shows:   "MachineAllocated=False NoMachineAvailable",
+			message: "no machine available: 2 in pool \"workers\", none of these is Ready (2 Deployed)",
+			event:   "NoMachineAvailable",
+			do:      "Wait, release machines of the pool that nobody needs, add some to it, or ask for another pool in the MaasMachineTemplate.",
+		},
+		{
+			name:    "The pool is empty",
+			wrong:   adds(worker, func(m *infrav1.MaasMachine) { m.Spec.ResourcePool = "spare" }),
+			unclear: true,
+			shows:   "MachineAllocated=False NoMachineAvailable",
+			message: "no machine available: none is in pool \"spare\"",
+			event:   "NoMachineAvailable",
+			do:      "Put machines into the pool in MAAS, or ask for another one in the MaasMachineTemplate.",
+		},
+		{
+			name:    "The pool's name is misspelled",
+			wrong:   adds(worker, func(m *infrav1.MaasMachine) { m.Spec.ResourcePool = "wrokers" }),
+			unclear: true,
+			shows:   "MachineAllocated=False NoMachineAvailable",
+			message: "no machine available: none is in pool \"wrokers\"",
+			event:   "NoMachineAvailable",
+			others: []string{
+				"prod CheckFailed: MAAS maas.example.com has no resource pool \"wrokers\", which spec.resourcePool of MaasMachine default/prod-md-0 asks for: make it in MAAS, or name another one there",
+			},
+			do: "Correct the name in a new MaasMachineTemplate, or make the pool in MAAS.",
+		},
+		{
+			name: "No machine has the tag",
+			wrong: adds(worker, func(m *infrav1.MaasMachine) {
+				m.Spec.ResourcePool, m.Spec.Tags = "workers", []string{"ssd", "gpu"}
+			}),
+			unclear: true,
+			shows:   "MachineAllocated=False NoMachineAvailable",
+			message: "no machine available: 2 in pool \"workers\", 1 of them has tag \"ssd\", none of these has tag \"gpu\"",
+			event:   "NoMachineAvailable",
+			do:      "Give a machine of those that are left the tag in MAAS, or drop it from the MaasMachineTemplate.",
+		},
+		{
+			name: "Every machine has a tag that is not wanted",
+			region: func(c *simulator.Config) {
+				for i := range c.Machines {
+					c.Machines[i].Tags = []string{"old"}
+				}
+			},
+			wrong:   adds(worker, func(m *infrav1.MaasMachine) { m.Spec.NotTags = []string{"old"} }),
+			unclear: true,
+			shows:   "MachineAllocated=False NoMachineAvailable",
+			message: "no machine available: none is without tag \"old\"",
+			event:   "NoMachineAvailable",
+			do:      "Take the tag off a machine in MAAS, or drop it from notTags in the MaasMachineTemplate.",
+		},
+		{
+			name: "The Machine's failure domain is a zone without machines",
+			wrong: func(w *world) {
+				w.add(worker)
+				edit(w, &clusterv1.Machine{}, worker, func(m *clusterv1.Machine) { m.Spec.FailureDomain = "rack2" })
+			},
+			unclear: true,
+			shows:   "MachineAllocated=False NoMachineAvailable",
+			message: "no machine available: none is in zone \"rack2\"",
+			event:   "NoMachineAvailable",
+			do:      "Put machines into the zone in MAAS, or take it out of the MaasCluster's failureDomains or the MachineDeployment.",
+		},
+		{
+			name:    "No machine has enough cores",
+			wrong:   adds(worker, func(m *infrav1.MaasMachine) { m.Spec.MinCPU = 64 }),
+			unclear: true,
+			shows:   "MachineAllocated=False NoMachineAvailable",
+			message: "no machine available: none has 64 cores",
+			event:   "NoMachineAvailable",
+			do:      "Ask for fewer in the MaasMachineTemplate, or add larger machines to MAAS.",
+		},
+		{
+			name:    "No machine has enough memory",
+			wrong:   adds(worker, func(m *infrav1.MaasMachine) { m.Spec.MinMemory = 65536 }),
+			unclear: true,
+			shows:   "MachineAllocated=False NoMachineAvailable",
+			message: "no machine available: none has 65536 MiB of memory",
+			event:   "NoMachineAvailable",
+			do:      "Ask for less in the MaasMachineTemplate, or add larger machines to MAAS.",
+		},
+		{
+			name:    "No machine has a disk that is large enough",
+			wrong:   adds(worker, func(m *infrav1.MaasMachine) { m.Spec.MinDiskSize = 2000 }),
+			unclear: true,
+			shows:   "MachineAllocated=False NoMachineAvailable",
+			message: "no machine available: none has a boot disk of 2000 GB",
+			event:   "NoMachineAvailable",
+			do:      "Ask for less in the MaasMachineTemplate. Only the disk that the machine boots from counts.",
+		},
+		{
+			name:    "No machine has the architecture",
+			wrong:   adds(worker, func(m *infrav1.MaasMachine) { m.Spec.Architecture = "arm64" }),
+			unclear: true,
+			shows:   "MachineAllocated=False NoMachineAvailable",
+			message: "no machine available: none is of architecture arm64",
+			event:   "NoMachineAvailable",
+			others: []string{
+				"prod CheckFailed: MAAS maas.example.com has no image custom/u-2404 for arm64 (only for amd64), which spec.image of MaasMachine default/prod-md-0 asks for: upload it, or name another one there",
+			},
+			do: "Correct the architecture in the MaasMachineTemplate, or add such machines to MAAS.",
+		},
+		{
+			name:    "Nothing satisfies the storage that is asked for",
+			wrong:   adds(worker, func(m *infrav1.MaasMachine) { m.Spec.Storage = "root:900(nvme)" }),
+			unclear: true,
+			shows:   "MachineAllocated=False NoMachineAvailable",
+			message: "no machine available: 3 of 3 machines are Ready, none of these has storage \"root:900(nvme)\"",
+			event:   "NoMachineAvailable",
+			do:      "Ask for less in storage of the MaasMachineTemplate. MAAS's documentation of allocate tells its syntax.",
+		},
+		{
+			name: "Somebody else is always quicker to take the machines",
+			wrong: func(w *world) {
+				w.answers("allocate", 409, "No available machine matches constraints: [('system_id', ['aaaaa1'])] (resolved to \"system_id=aaaaa1\")")
+				w.add(worker)
+			},
+			unclear: true,
+			shows:   "MachineAllocated=False NoMachineAvailable",
+			message: "no machine available: 3 of 3 machines are Ready, none of these has ",
+			event:   "NoMachineAvailable",
+			note:    "no machine available: 3 of 3 machines are Ready, none of these has",
+			passes:  true,
+			do:      "Wait: it is tried again every half minute. Look in MAAS at who takes the machines.",
+		},
+		{
+			name: "The API key's user may not allocate machines",
+			wrong: func(w *world) {
+				w.answers("allocate", 403, "")
+				w.add(worker)
+			},
+			unclear: true,
+			shows:   "MachineAllocated=False ClaimRefused",
+			message: "MAAS maas.example.com refuses: maas: allocate machine: not permitted, no reason given: the user lacks the right, or the machine is locked or another user's",
+			event:   "ClaimRefused",
+			do:      "Give the API key's user the right in MAAS, or use another user's key.",
+		},
+		{
+			name: "MAAS fails at every claim",
+			wrong: func(w *world) {
+				w.answers("allocate", 500, "Internal server error")
+				w.add(worker)
+			},
+			unclear:      true,
+			shows:        "MachineDeployed=False WaitingForMachine",
+			message:      "no machine is claimed",
+			ready:        "False WaitingForMachine",
+			readyMessage: "MAAS maas.example.com gave no usable answer, and shows no effect: maas: allocate machine: Internal server error (it may have taken effect); no machine is claimed",
+			do:           "Look into MAAS's own log. The same machine is asked for until MAAS answers, and none is lost if one of the requests took effect.",
+		},
+	}
+}
+
+// answers makes MAAS refuse every call of an operation.
+func (w *world) answers(op string, status int, body string) {
+	w.region.SetIntercept(func(r simulator.Request) simulator.Fault {
+		if r.Op == op && r.Method == "POST" {
+			return simulator.Fault{Status: status, Body: body}
+		}
+		return simulator.Fault{}
+	})
+}

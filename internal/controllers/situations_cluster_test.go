@@ -1,0 +1,342 @@
+package controllers_test
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	infrav1 "github.com/capmaas/cluster-api-provider-maas/api/v1beta1"
+	"github.com/capmaas/cluster-api-provider-maas/maas"
+	"github.com/capmaas/cluster-api-provider-maas/maas/simulator"
+)
+
+// endpointSituations: the control plane's address is not published, or not as it should be.
+func endpointSituations() []situation {
+	return []situation{
+		{
+			name:    "MAAS has no such DNS domain",
+			region:  func(c *simulator.Config) { c.Domains = []simulator.Domain{{Name: "internal"}} },
+			wrong:   func(*world) {},
+			on:      cluster,
+			unclear: true,
+			shows:   "LoadBalancerReady=False DomainNotFound",
+			message: "MAAS has no DNS domain maas",
+			event:   "EndpointFailed",
+			others: []string{
+				"prod CheckFailed: MAAS maas.example.com has no DNS domain \"maas\", in which the record of the control plane has to be: make the domain in MAAS",
+			},
+			do: "Make the domain in MAAS. The MaasCluster's dnsDomain cannot be changed; a new cluster can name another.",
+		},
+		{
+			name: "The DNS domain is not authoritative",
+			region: func(c *simulator.Config) {
+				c.Domains = []simulator.Domain{{Name: "internal"}, {Name: "maas", Unserved: true}}
+			},
+			wrong:   func(*world) {},
+			on:      cluster,
+			unclear: true,
+			shows:   "LoadBalancerReady=False DomainNotAuthoritative",
+			message: "MAAS is not authoritative for the DNS domain maas, so nobody could resolve a record in it",
+			event:   "EndpointFailed",
+			others: []string{
+				"prod CheckFailed: MAAS maas.example.com is not authoritative for the DNS domain \"maas\", so nobody can resolve the record of the control plane: make it authoritative in MAAS",
+			},
+			do: "Make the domain authoritative in MAAS.",
+		},
+		{
+			name: "Somebody else's record has the control plane's name",
+			wrong: func(w *world) {
+				_, err := w.api(nil).CreateDNSRecord(context.Background(), maas.DNSRecordParams{Name: "prod-abc123", Domain: "maas", Type: "TXT", Data: "theirs"})
+				w.must(err)
+			},
+			on:      cluster,
+			shows:   "LoadBalancerReady=False DNSRecordNotOurs",
+			message: "MAAS holds a DNS record prod-abc123.maas that does not carry the mark of this cluster; it is left alone",
+			event:   "EndpointFailed",
+			do:      "Delete the record in MAAS if nobody needs it, or make the cluster anew: its name is then another.",
+		},
+		{
+			name:    "The API key's user may not write DNS records",
+			region:  func(c *simulator.Config) { c.Users[0].Admin = false },
+			wrong:   func(*world) {},
+			on:      cluster,
+			shows:   "LoadBalancerReady=False LoadBalancerFailed",
+			message: "make the DNS record prod-abc123.maas: maas: create dns record: This method is reserved for admin users.",
+			event:   "MAASUnavailable",
+			note:    "MAAS maas.example.com does not let the user of our API key do what is needed: This method is reserved for admin users. Look at that user in MAAS: DNS records need an administrator",
+			others: []string{
+				"prod EndpointFailed: make the DNS record prod-abc123.maas: maas: create dns record: This method is reserved for admin users.",
+			},
+			do: "Make the user an administrator in MAAS, or use the key of one.",
+		},
+		{
+			name:    "An endpoint of the user's own is wanted, and its address is not given",
+			wrong:   external(infrav1.APIEndpoint{}),
+			on:      cluster,
+			unclear: true,
+			shows:   "LoadBalancerReady=False WaitForDNSName",
+			message: "Waiting for an address in spec.controlPlaneEndpoint of the MaasCluster or the Cluster",
+			do:      "Set `spec.controlPlaneEndpoint` of the MaasCluster.",
+		},
+		{
+			name: "An IP address is given where MAAS is to have a DNS record",
+			wrong: func(w *world) {
+				edit(w, &infrav1.MaasCluster{}, cluster, func(c *infrav1.MaasCluster) { c.Spec.ControlPlaneEndpoint.Host = "10.20.0.9" })
+			},
+			on:      cluster,
+			unclear: true,
+			shows:   "LoadBalancerReady=False LoadBalancerFailed",
+			message: "\"10.20.0.9\" is not the name of a record in a DNS domain; for an address of your own the endpoint's kind is External",
+			event:   "EndpointFailed",
+			do:      "Make the MaasCluster anew, with `controlPlaneEndpointKind: External` for an address of your own, or without a host.",
+		},
+		{
+			name: "A MaasCluster was made by hand, without a Cluster",
+			wrong: func(w *world) {
+				edit(w, &infrav1.MaasCluster{}, cluster, func(c *infrav1.MaasCluster) { c.OwnerReferences = nil })
+			},
+			on:      cluster,
+			shows:   "LoadBalancerReady=False WaitForDNSName",
+			message: "Waiting for the Cluster controller to set the owner reference",
+			do:      "Make the Cluster whose infrastructureRef names it; Cluster API then sets the owner within seconds.",
+		},
+		{
+			name: "A stranger's address stands in the control plane's DNS record",
+			wrong: func(w *world) {
+				w.stands()
+				found, err := w.api(nil).DNSResources(context.Background(), maas.DNSResourceFilter{Name: "prod-abc123", Domain: "maas"})
+				w.must(err)
+				_, err = w.api(nil).UpdateDNSResource(context.Background(), found[0].ID, maas.DNSResourceParams{AddressTTL: 10, IPAddresses: []string{"10.20.0.77"}})
+				w.must(err)
+			},
+			on:      cluster,
+			unclear: true,
+			shows:   "LoadBalancerReady=True LoadBalancerReady",
+			message: "",
+			ready:   "True Ready",
+			event:   "EndpointRepaired",
+			note:    "Took addresses of no machine of this cluster out of the DNS record: 10.20.0.77",
+			passes:  true,
+			do:      "Nothing: it was taken out. Find out who puts addresses into the record if it happens again.",
+		},
+		{
+			name: "The workload API server went away",
+			wrong: func(w *world) {
+				w.stands()
+				w.initialised()
+				w.look()
+				w.reached = false
+			},
+			on:      cluster,
+			unclear: true,
+			shows:   "APIServerAvailable=False APIServerNotReady",
+			message: "The workload API server does not answer",
+			ready:   "True Ready",
+			event:   "APIServerLost",
+			do:      "Look at the machines of the control plane, and whether the management cluster reaches the endpoint.",
+		},
+	}
+}
+
+// regionSituations: MAAS itself is not what or where it should be.
+func regionSituations() []situation {
+	return []situation{
+		{
+			name:         "MAAS cannot be connected to",
+			wrong:        func(w *world) { w.network.breaks() },
+			on:           cluster,
+			unclear:      true,
+			shows:        "MAASAvailable=False MAASUnreachable",
+			message:      "MAAS maas.example.com is not available: cannot connect: connect: connection refused",
+			ready:        "False LoadBalancerFailed",
+			readyMessage: "maas: whoami: cannot connect: connect: connection refused",
+			event:        "MAASUnavailable",
+			others: []string{
+				"prod EndpointFailed: maas: whoami: cannot connect: connect: connection refused",
+			},
+			do: "Look whether MAAS runs, and whether the management cluster reaches it at `MAAS_ENDPOINT`.",
+		},
+		{
+			name: "A proxy before MAAS has no MAAS behind it",
+			wrong: func(w *world) {
+				w.everyAnswer(502, "text/html", "<html><body>Bad Gateway</body></html>")
+			},
+			on:           cluster,
+			unclear:      true,
+			shows:        "MAASAvailable=False MAASUnreachable",
+			message:      "MAAS maas.example.com is not available: 502 Bad Gateway",
+			ready:        "False LoadBalancerFailed",
+			readyMessage: "maas: whoami: 502 Bad Gateway",
+			event:        "MAASUnavailable",
+			others: []string{
+				"prod EndpointFailed: maas: whoami: 502 Bad Gateway",
+			},
+			do: "Look whether MAAS's region controllers run: a proxy before them answers in their place.",
+		},
+		{
+			name:         "The endpoint is a web page",
+			wrong:        func(w *world) { w.everyAnswer(200, "text/html", "<html><body>It works!</body></html>") },
+			on:           cluster,
+			shows:        "MAASAvailable=False NotMAAS",
+			message:      "MAAS_ENDPOINT does not lead to MAAS: a web page answered, not the MAAS API: check the endpoint http://maas.example.com/MAAS (such as http://maas.example.com:5240/MAAS)",
+			ready:        "False LoadBalancerFailed",
+			readyMessage: "maas: whoami: a web page answered, not the MAAS API: check the endpoint http://maas.example.com/MAAS (such as http://maas.example.com:5240/MAAS)",
+			event:        "MAASUnavailable",
+			others: []string{
+				"prod EndpointFailed: maas: whoami: a web page answered, not the MAAS API: check the endpoint http://maas.example.com/MAAS (such as http://maas.example.com:5240/MAAS)",
+			},
+			do: "Correct `MAAS_ENDPOINT`: it is the address of MAAS's user interface without what follows `/MAAS`.",
+		},
+		{
+			name: "The API key was revoked",
+			wrong: func(w *world) {
+				w.stands()
+				w.revoked()
+			},
+			on:      cluster,
+			unclear: true,
+			shows:   "MAASAvailable=False MAASKeyRefused",
+			message: "MAAS maas.example.com refuses our API key: MAAS does not know this API key (its first part); it may have been deleted. Put one that MAAS knows into MAAS_API_KEY",
+			ready:   "True Ready",
+			event:   "MAASUnavailable",
+			do:      "Make a key in MAAS for the same user, and put it into `MAAS_API_KEY`.",
+		},
+		{
+			name:         "The API key was copied without its last characters",
+			wrong:        func(w *world) { w.startsWith(ourKey[:len(ourKey)-2]) },
+			on:           cluster,
+			unclear:      true,
+			shows:        "MAASAvailable=False MAASKeyRefused",
+			message:      "MAAS maas.example.com refuses our API key: the API key's secret (its third part) is wrong. Put one that MAAS knows into MAAS_API_KEY",
+			ready:        "False LoadBalancerFailed",
+			readyMessage: "maas: whoami: the API key's secret (its third part) is wrong",
+			event:        "MAASUnavailable",
+			others: []string{
+				"prod EndpointFailed: maas: whoami: the API key's secret (its third part) is wrong",
+			},
+			do: "Copy the whole key from MAAS into `MAAS_API_KEY`: three parts with colons between them.",
+		},
+		{
+			name:         "The API key's user was disabled in MAAS",
+			region:       func(c *simulator.Config) { c.Users[0].Disabled = true },
+			wrong:        func(*world) {},
+			on:           cluster,
+			shows:        "MAASAvailable=False MAASKeyLacksRights",
+			message:      "MAAS maas.example.com does not let the user of our API key do what is needed: User is not allowed access to this API. Look at that user in MAAS: DNS records need an administrator",
+			ready:        "False LoadBalancerFailed",
+			readyMessage: "read the DNS record prod-abc123.maas: maas: list dns resources: User is not allowed access to this API.",
+			event:        "MAASUnavailable",
+			others: []string{
+				"prod EndpointFailed: read the DNS record prod-abc123.maas: maas: list dns resources: User is not allowed access to this API.",
+			},
+			do: "Enable the user in MAAS again, or use another's key; machines stay with the user that claimed them.",
+		},
+		{
+			name:    "MAAS's clock is minutes ahead, and it accepts our requests still",
+			wrong:   func(w *world) { w.skew = -2 * time.Minute },
+			on:      cluster,
+			shows:   "MAASAvailable=False ClocksDiffer",
+			message: "The clock of MAAS maas.example.com is more than a minute ahead of that of the manager's host, and MAAS refuses requests that seem older than 300 seconds: let both take the time from NTP servers",
+			ready:   "True Ready",
+			event:   "MAASUnavailable",
+			do:      "Let the hosts of MAAS and of the management cluster take the time from NTP servers.",
+		},
+		{
+			name:    "MAAS is too old",
+			region:  func(c *simulator.Config) { c.Version = "3.2.10" },
+			wrong:   func(*world) {},
+			on:      cluster,
+			shows:   "MAASAvailable=False MAASVersionUnsupported",
+			message: "MAAS maas.example.com is of version 3.2.10, and 3.3 is the oldest that is supported: upgrade MAAS",
+			ready:   "True Ready",
+			event:   "MAASUnavailable",
+			unclear: true,
+			do:      "Upgrade MAAS to 3.3 or newer.",
+		},
+		{
+			name:         "The clocks of MAAS and of the management cluster differ",
+			wrong:        func(w *world) { w.skew = -10 * time.Minute },
+			on:           cluster,
+			shows:        "MAASAvailable=False ClocksDiffer",
+			message:      "MAAS maas.example.com refuses our requests as out of date, whatever the API key: the clock of the manager's host is more than 300 seconds behind that of MAAS. Let both take the time from NTP servers",
+			ready:        "False LoadBalancerFailed",
+			readyMessage: "maas: whoami: the clocks of this host and of MAAS differ by more than 300 seconds",
+			event:        "MAASUnavailable",
+			others: []string{
+				"prod EndpointFailed: maas: whoami: the clocks of this host and of MAAS differ by more than 300 seconds",
+			},
+			do: "Let the hosts of MAAS and of the management cluster take the time from NTP servers.",
+		},
+	}
+}
+
+// removalSituations: a MaasCluster is deleted and stays.
+func removalSituations() []situation {
+	return []situation{
+		{
+			name: "Machines of the cluster still exist",
+			wrong: func(w *world) {
+				w.runs(worker)
+				w.deleteCluster()
+			},
+			on:      cluster,
+			shows:   "Deleting=True WaitingForMachines",
+			message: "Waiting for MaasMachines to be deleted: prod-md-0",
+			passes:  true,
+			do:      "Wait for them; if one stays, look at its Deleting condition. A MaasMachine whose Machine is gone has to be deleted by hand.",
+		},
+		{
+			name: "The DNS record cannot be removed",
+			wrong: func(w *world) {
+				w.stands()
+				w.region.SetIntercept(func(r simulator.Request) simulator.Fault {
+					if r.Method == "DELETE" {
+						return simulator.Fault{Status: 403}
+					}
+					return simulator.Fault{}
+				})
+				w.deleteCluster()
+			},
+			on:      cluster,
+			shows:   "Deleting=True RemovingDNS",
+			message: "Removing the DNS record: delete the DNS record prod-abc123.maas: maas: delete dns resource: not permitted, no reason given: the user lacks the right, or the machine is locked or another user's",
+			event:   "MAASUnavailable",
+			note:    "MAAS maas.example.com does not let the user of our API key do what is needed: not permitted, no reason given: the user lacks the right, or the machine is locked or another user's. Look at that user in MAAS: DNS records need an administrator",
+			do:      "Use the API key of an administrator of MAAS, or delete the record in MAAS by hand.",
+		},
+		{
+			name: "MAAS is away while the cluster is deleted",
+			wrong: func(w *world) {
+				w.stands()
+				w.network.breaks()
+				w.deleteCluster()
+			},
+			on:      cluster,
+			unclear: true,
+			shows:   "Deleting=True RemovingDNS",
+			message: "Removing the DNS record: maas: whoami: cannot connect: connect: connection refused",
+			event:   "MAASUnavailable",
+			note:    "MAAS maas.example.com is not available: cannot connect: connect: connection refused",
+			passes:  true,
+			do:      "Bring MAAS back, or the network to it. The removal goes on by itself.",
+		},
+	}
+}
+
+func external(to infrav1.APIEndpoint) func(*world) {
+	return func(w *world) {
+		edit(w, &infrav1.MaasCluster{}, cluster, func(c *infrav1.MaasCluster) {
+			c.Spec.ControlPlaneEndpointKind, c.Spec.ControlPlaneEndpoint = infrav1.EndpointExternal, to
+		})
+	}
+}
+
+// everyAnswer is what answers instead of MAAS.
+func (w *world) everyAnswer(status int, contentType, body string) {
+	w.network.stranger = fmt.Sprintf("HTTP/1.1 %d X\r\nContent-Type: %s\r\nContent-Length: %d\r\n\r\n%s", status, contentType, len(body), body)
+}
+
+// revoked lets MAAS know our key no longer.
+func (w *world) revoked() {
+	w.everyAnswer(401, "text/html; charset=utf-8", "Authorization Error: 'Invalid API key.'")
+}

@@ -1,0 +1,221 @@
+package controllers_test
+
+import (
+	"context"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	infrav1 "github.com/capmaas/cluster-api-provider-maas/api/v1beta1"
+	"github.com/capmaas/cluster-api-provider-maas/maas/simulator"
+)
+
+// deploySituations: a machine is claimed, and the image does not come to run on it.
+func deploySituations() []situation {
+	return []situation{
+		{
+			name:    "The image was deleted from MAAS, or never was there",
+			wrong:   adds(worker, func(m *infrav1.MaasMachine) { m.Spec.Image = "custom/u-2204" }),
+			unclear: true,
+			shows:   "MachineDeployed=False DeployRefused",
+			message: "MAAS maas.example.com refuses: maas: deploy machine: distro_series: 'custom/u-2204' is not a valid distro_series. It should be one of: '', 'custom/u-2404', 'ubuntu/jammy'.",
+			event:   "DeployFailed",
+			others: []string{
+				"prod CheckFailed: MAAS maas.example.com has no image custom/u-2204, which spec.image of MaasMachine default/prod-md-0 asks for: upload it, or name another one there",
+			},
+			do: "Upload the image to MAAS, or name one that MAAS has in a new MaasMachineTemplate. It is tried again by itself.",
+		},
+		{
+			name: "The image is there, but not for the machine's architecture",
+			region: func(c *simulator.Config) {
+				for i := range c.Machines {
+					c.Machines[i].Architecture = "arm64/generic"
+				}
+			},
+			wrong:   adds(worker),
+			unclear: true,
+			shows:   "MachineDeployed=False DeployRefused",
+			message: "MAAS maas.example.com refuses: maas: deploy machine: distro_series: 'custom/u-2404' is not a valid distro_series. It should be one of: ''.",
+			event:   "DeployFailed",
+			do:      "Upload the image for that architecture, or ask for the image's architecture in the MaasMachineTemplate.",
+		},
+		{
+			name: "MAAS has no addresses left in the machine's subnet",
+			region: func(c *simulator.Config) {
+				c.Subnets = []simulator.Subnet{{CIDR: "10.30.0.0/29", Gateway: "10.30.0.1", Reserved: []string{"10.30.0.1-10.30.0.6"}}}
+			},
+			wrong:        adds(worker),
+			unclear:      true,
+			shows:        "MachineDeployed=Unknown DeployOutcomeUnknown",
+			message:      "MAAS maas.example.com gave no usable answer, and shows no effect: maas: deploy machine: No more IPs available in subnet: 10.30.0.0/29. (it may have taken effect)",
+			ready:        "Unknown DeployOutcomeUnknown",
+			readyMessage: "MAAS maas.example.com gave no usable answer, and shows no effect: maas: deploy machine: No more IPs available in subnet: 10.30.0.0/29. (it may have taken effect)",
+			do:           "Free addresses in the subnet in MAAS: release machines, or shrink its reserved ranges. It is tried again by itself.",
+		},
+		{
+			name: "The machine has no network",
+			region: func(c *simulator.Config) {
+				for i := range c.Machines {
+					c.Machines[i].Subnet = "none"
+				}
+			},
+			wrong:   adds(worker),
+			shows:   "MachineDeployed=False DeployRefused",
+			message: "MAAS maas.example.com refuses: maas: deploy machine: network: Node must be configured to use a network",
+			event:   "DeployFailed",
+			do:      "Configure an interface of the machine in MAAS with a subnet and an address; it is tried again by itself. Or delete the Machine to get another.",
+		},
+		{
+			name: "MAAS fails at every deployment",
+			wrong: func(w *world) {
+				w.answers("deploy", 500, "Internal server error")
+				w.add(worker)
+			},
+			unclear:      true,
+			shows:        "MachineDeployed=Unknown DeployOutcomeUnknown",
+			message:      "MAAS maas.example.com gave no usable answer, and shows no effect: maas: deploy machine: Internal server error (it may have taken effect)",
+			ready:        "Unknown DeployOutcomeUnknown",
+			readyMessage: "MAAS maas.example.com gave no usable answer, and shows no effect: maas: deploy machine: Internal server error (it may have taken effect)",
+			do:           "Look into MAAS's own log. It is tried again by itself, never twice at the same time.",
+		},
+		{
+			name: "The user data is too large for MAAS",
+			wrong: func(w *world) {
+				w.answers("deploy", 413, "<html>")
+				w.add(worker)
+			},
+			unclear: true,
+			shows:   "MachineDeployed=False DeployRefused",
+			message: "MAAS maas.example.com refuses: maas: deploy machine: the request is too large for MAAS or for a proxy before it",
+			event:   "DeployFailed",
+			do:      "Make the bootstrap data smaller: fewer or shorter files in the KubeadmConfig.",
+		},
+		{
+			name: "The installation fails on the hardware",
+			wrong: func(w *world) {
+				w.installs(worker)
+				w.must(w.region.FailDeployment(w.inMAAS(worker).SystemID, "Installation failed: curtin: no disk of 100 GB or more"))
+			},
+			shows:   "MachineDeployed=False MachineDeployFailed",
+			message: "machine node1 (aaaaa1) in MAAS maas.example.com is Failed deployment: the deployment failed (MAAS says: Installation failed: curtin: no disk of 100 GB or more): look at http://maas.example.com/MAAS/r/machine/aaaaa1; delete the Machine to get another",
+			event:   "DeployFailed",
+			do:      "Look at the machine's installation output in MAAS. Delete the Machine to get another; a MachineHealthCheck does so by itself.",
+		},
+		{
+			name: "The machine does not finish the installation in time",
+			region: func(c *simulator.Config) {
+				c.Durations.Install, c.Durations.DeployTimeout = 2*time.Hour, 30*time.Minute
+			},
+			wrong:   adds(worker),
+			after:   40 * time.Minute,
+			shows:   "MachineDeployed=False MachineDeployFailed",
+			message: "machine node1 (aaaaa1) in MAAS maas.example.com is Failed deployment: the deployment failed (MAAS says: Node operation 'Deploying' timed out after 30m0s.): look at http://maas.example.com/MAAS/r/machine/aaaaa1; delete the Machine to get another",
+			event:   "DeployFailed",
+			do:      "Look at the machine's console and at its events in MAAS. Delete the Machine to get another; a MachineHealthCheck does so by itself.",
+		},
+		{
+			name: "An operator locked the machine before it was deployed",
+			wrong: func(w *world) {
+				w.claims(worker)
+				w.must(w.region.Lock(w.inMAAS(worker).SystemID, true))
+			},
+			shows:   "MachineDeployed=False MachineLocked",
+			message: "machine node1 (aaaaa1) in MAAS maas.example.com is locked, and MAAS refuses to deploy it: unlock it",
+			do:      "Unlock the machine in MAAS. The deployment then goes on.",
+		},
+		{
+			name: "An operator released the machine while it was being installed",
+			wrong: func(w *world) {
+				w.installs(worker)
+				w.must(w.region.OperatorRelease(w.inMAAS(worker).SystemID))
+			},
+			shows:   "MachineAllocated=False MachineNotOurs",
+			message: "machine aaaaa1 in MAAS maas.example.com is Ready and has no owner, and does not carry our claim: it is left alone; delete the Machine to get another",
+			event:   "MachineLost",
+			do:      "Delete the Machine to get another; a MachineHealthCheck does so by itself.",
+		},
+		{
+			name: "An operator marked the machine broken before it was deployed",
+			wrong: func(w *world) {
+				w.claims(worker)
+				w.must(w.region.SetStatus(w.inMAAS(worker).SystemID, simulator.StatusBroken))
+			},
+			shows:   "MachineDeployed=False MachineBroken",
+			message: "machine node1 (aaaaa1) in MAAS maas.example.com is Broken: it was marked broken: delete the Machine to get another",
+			do:      "Delete the Machine to get another; a MachineHealthCheck does so by itself.",
+		},
+		{
+			name: "An operator has the machine in rescue mode before it was deployed",
+			wrong: func(w *world) {
+				w.claims(worker)
+				w.must(w.region.SetStatus(w.inMAAS(worker).SystemID, simulator.StatusRescueMode))
+			},
+			unclear: true,
+			shows:   "MachineDeployed=False MachineInRescueMode",
+			message: "machine node1 (aaaaa1) in MAAS maas.example.com is Rescue mode: an operator has it in rescue mode",
+			do:      "Exit rescue mode in MAAS. The deployment then goes on.",
+		},
+		{
+			name: "An operator has the machine tested before it was deployed",
+			wrong: func(w *world) {
+				w.claims(worker)
+				w.must(w.region.SetStatus(w.inMAAS(worker).SystemID, simulator.StatusTesting))
+			},
+			shows:   "MachineDeployed=False MachineTesting",
+			message: "machine node1 (aaaaa1) in MAAS maas.example.com is Testing: an operator has it tested",
+			passes:  true,
+			do:      "Wait for the end of the tests, or abort them in MAAS. The deployment then goes on.",
+		},
+		{
+			name: "The machine failed a hardware test before it was deployed",
+			wrong: func(w *world) {
+				w.claims(worker)
+				w.must(w.region.SetStatus(w.inMAAS(worker).SystemID, simulator.StatusFailedTesting))
+			},
+			shows:   "MachineDeployed=False MachineFailedTesting",
+			message: "machine node1 (aaaaa1) in MAAS maas.example.com is Failed testing: it failed a hardware test: delete the Machine to get another",
+			do:      "Look at the test's results in MAAS. Delete the Machine to get another; the failed machine waits in MAAS for you.",
+		},
+		{
+			name: "The machine was deleted from MAAS while it was being installed",
+			wrong: func(w *world) {
+				w.installs(worker)
+				w.must(w.region.OperatorDelete(w.inMAAS(worker).SystemID))
+			},
+			shows:   "MachineAllocated=False MachineNotFound",
+			message: "MAAS maas.example.com has no machine aaaaa1 any more: delete the Machine to get another",
+			event:   "MachineLost",
+			do:      "Delete the Machine to get another; a MachineHealthCheck does so by itself.",
+		},
+		{
+			name: "The bootstrap data went away between the claim and the deployment",
+			wrong: func(w *world) {
+				w.claims(worker)
+				w.must(w.client.Delete(context.Background(), &corev1.Secret{
+					ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: worker + "-bootstrap"},
+				}))
+			},
+			unclear: true,
+			shows:   "MachineDeployed=False WaitingForBootstrapData",
+			message: "waiting for the bootstrap data",
+			do:      "Look at the KubeadmConfig of the Machine. If the Secret does not come back, delete the Machine to get another.",
+		},
+		{
+			name: "The API key was revoked between the claim and the deployment",
+			wrong: func(w *world) {
+				w.claims(worker)
+				w.revoked()
+			},
+			unclear:      true,
+			shows:        "MachineAllocated=Unknown MAASKeyRefused",
+			message:      "MAAS maas.example.com cannot be read: maas: whoami: MAAS does not know this API key (its first part); it may have been deleted",
+			ready:        "Unknown MAASKeyRefused",
+			readyMessage: "MAAS maas.example.com cannot be read: maas: whoami: MAAS does not know this API key (its first part); it may have been deleted; MAAS maas.example.com gave no usable answer, and shows no effect: maas: deploy machine: busy (it may have taken effect)",
+			others: []string{
+				"prod MAASUnavailable: MAAS maas.example.com refuses our API key: MAAS does not know this API key (its first part); it may have been deleted. Put one that MAAS knows into MAAS_API_KEY",
+			},
+			do: "Make a key in MAAS for the same user, and put it into `MAAS_API_KEY`. The deployment then goes on.",
+		},
+	}
+}

@@ -1,0 +1,267 @@
+package controllers_test
+
+import (
+	"errors"
+	"time"
+
+	infrav1 "github.com/capmaas/cluster-api-provider-maas/api/v1beta1"
+	"github.com/capmaas/cluster-api-provider-maas/maas/simulator"
+)
+
+// keepSituations: a machine ran, and something happened to it.
+func keepSituations() []situation {
+	return []situation{
+		{
+			name:    "An operator released the machine in MAAS while it ran",
+			wrong:   ran(func(w *world, id string) error { return w.region.OperatorRelease(id) }),
+			shows:   "MachineAllocated=False MachineNotOurs",
+			message: "machine aaaaa1 in MAAS maas.example.com is Ready and has no owner, and does not carry our claim: it is left alone; delete the Machine to get another",
+			event:   "MachineLost",
+			note:    "machine node1 (aaaaa1) in MAAS maas.example.com is Releasing: it is being released: it is not deployed again; delete the Machine to get another",
+			others: []string{
+				"prod-md-0 MachineLost: machine aaaaa1 in MAAS maas.example.com is Ready and has no owner, and does not carry our claim: it is left alone; delete the Machine to get another",
+			},
+			do: "Delete the Machine to get another; a MachineHealthCheck does so by itself. To give machines back, scale down instead.",
+		},
+		{
+			name:    "The machine was deleted from MAAS while it ran",
+			wrong:   ran(func(w *world, id string) error { return w.region.OperatorDelete(id) }),
+			shows:   "MachineAllocated=False MachineNotFound",
+			message: "MAAS maas.example.com has no machine aaaaa1 any more: delete the Machine to get another",
+			event:   "MachineLost",
+			do:      "Delete the Machine to get another; a MachineHealthCheck does so by itself.",
+		},
+		{
+			name: "Somebody else got the machine after an operator released it",
+			wrong: ran(func(w *world, id string) error {
+				return errors.Join(w.region.SetOwner(id, otherUser), w.region.SetAgentName(id, ""), w.region.SetAnnotations(id, nil))
+			}),
+			shows:   "MachineAllocated=False MachineNotOurs",
+			message: "machine aaaaa1 in MAAS maas.example.com is Deployed and belongs to user \"alice\", and does not carry our claim: it is left alone; delete the Machine to get another",
+			event:   "MachineLost",
+			do:      "Delete the Machine to get another. The machine is not touched: it is the other user's.",
+		},
+		{
+			name: "Another program with our user's key took the machine after an operator released it",
+			wrong: ran(func(w *world, id string) error {
+				return errors.Join(w.region.SetAgentName(id, "terraform"), w.region.SetAnnotations(id, nil))
+			}),
+			shows:   "MachineAllocated=False MachineNotOurs",
+			message: "machine aaaaa1 in MAAS maas.example.com is Deployed and belongs to user \"capmaas\", and does not carry our claim: it is left alone; delete the Machine to get another",
+			event:   "MachineLost",
+			do:      "Delete the Machine to get another. Give each program that uses MAAS a user of its own.",
+		},
+		{
+			name: "CAPMAAS was given the API key of another user of MAAS",
+			wrong: func(w *world) {
+				w.runs(worker)
+				w.startsWith(secondKey)
+			},
+			shows:   "MachineAllocated=False MachineOfAnotherUser",
+			message: "machine aaaaa1 in MAAS maas.example.com is Deployed and belongs to user \"capmaas\" and carries our claim, but the API key belongs to user \"capmaas-2\": use a key of its owner, or release it in MAAS",
+			event:   "MachineLost",
+			do:      "Put a key of the user that owns the machines into `MAAS_API_KEY`.",
+		},
+		{
+			name:    "An operator marked the running machine broken",
+			wrong:   ran(func(w *world, id string) error { return w.region.SetStatus(id, simulator.StatusBroken) }),
+			shows:   "MachineDeployed=False MachineLeftDeployed",
+			message: "machine node1 (aaaaa1) in MAAS maas.example.com is Broken: it was marked broken (MAAS says: Deployed): it is not deployed again; delete the Machine to get another",
+			event:   "MachineLost",
+			do:      "Delete the Machine to get another, or mark the machine fixed in MAAS. A MachineHealthCheck deletes the Machine by itself.",
+		},
+		{
+			name:    "An operator has the running machine in rescue mode",
+			wrong:   ran(func(w *world, id string) error { return w.region.SetStatus(id, simulator.StatusRescueMode) }),
+			shows:   "MachineDeployed=False MachineLeftDeployed",
+			message: "machine node1 (aaaaa1) in MAAS maas.example.com is Rescue mode: an operator has it in rescue mode: it is not deployed again; delete the Machine to get another",
+			event:   "MachineLost",
+			do:      "Exit rescue mode in MAAS, or delete the Machine to get another.",
+		},
+		{
+			name:    "An operator has the running machine tested",
+			wrong:   ran(func(w *world, id string) error { return w.region.SetStatus(id, simulator.StatusTesting) }),
+			shows:   "MachineDeployed=False MachineLeftDeployed",
+			message: "machine node1 (aaaaa1) in MAAS maas.example.com is Testing: an operator has it tested: it is not deployed again; delete the Machine to get another",
+			event:   "MachineLost",
+			do:      "Wait for the end of the tests, or delete the Machine to get another.",
+		},
+		{
+			name:         "MAAS sees the machine off, for less than five minutes yet",
+			wrong:        ran(func(w *world, id string) error { return w.region.SetPower(id, "off") }),
+			shows:        "PoweredOn=Unknown PoweredOff",
+			message:      "MAAS sees machine node1 (aaaaa1) in MAAS maas.example.com off: waiting whether that lasts",
+			ready:        "Unknown PoweredOff",
+			readyMessage: "MAAS sees machine node1 (aaaaa1) in MAAS maas.example.com off: waiting whether that lasts",
+			passes:       true,
+			do:           "Nothing yet: what MAAS sees of the power lags. If it stays off, the machine is switched on.",
+		},
+		{
+			name: "The machine is off, and MAAS cannot switch it on",
+			wrong: ran(func(w *world, id string) error {
+				w.answers("power_on", 500, "Failed talking to node's BMC: IPMI authentication failed")
+				return w.region.SetPower(id, "off")
+			}),
+			after:   10 * time.Minute,
+			unclear: true,
+			shows:   "PoweredOn=False PoweredOff",
+			message: "machine node1 (aaaaa1) in MAAS maas.example.com is off and could not be switched on: maas: power on machine: Failed talking to node's BMC: IPMI authentication failed (it may have taken effect)",
+			do:      "Check the machine's power settings in MAAS, and its BMC. Or switch the machine on by hand, or delete the Machine to get another.",
+		},
+		{
+			name: "The machine is off and locked",
+			wrong: ran(func(w *world, id string) error {
+				return errors.Join(w.region.Lock(id, true), w.region.SetPower(id, "off"))
+			}),
+			after:   10 * time.Minute,
+			unclear: true,
+			shows:   "PoweredOn=False PoweredOff",
+			message: "machine node1 (aaaaa1) in MAAS maas.example.com is off and is being switched on",
+			do:      "Unlock the machine in MAAS, and it is switched on; or switch it on by hand.",
+		},
+		{
+			name: "A machine that was deployed to memory is off",
+			wrong: func(w *world) {
+				w.runs(worker, func(m *infrav1.MaasMachine) { m.Spec.DeployInMemory = true })
+				w.must(w.region.SetPower(w.inMAAS(worker).SystemID, "off"))
+			},
+			after:   10 * time.Minute,
+			shows:   "PoweredOn=False PoweredOff",
+			message: "machine node1 (aaaaa1) in MAAS maas.example.com is off, and was deployed to memory, which is lost: delete the Machine to get another",
+			do:      "Delete the Machine to get another: what ran in memory is lost.",
+		},
+		{
+			name:         "MAAS cannot tell whether the machine is on",
+			wrong:        ran(func(w *world, id string) error { return w.region.SetPower(id, "error") }),
+			shows:        "PoweredOn=Unknown PowerUnknown",
+			message:      "MAAS cannot tell the power of machine node1 (aaaaa1) in MAAS maas.example.com: check its power settings",
+			ready:        "True Ready",
+			readyMessage: "machine node1 (aaaaa1) in MAAS maas.example.com",
+			do:           "Check the machine's power settings in MAAS. A machine whose power type is manual shows this all its life, which does no harm.",
+		},
+		{
+			name: "MAAS is away while the machine runs",
+			wrong: func(w *world) {
+				w.runs(worker)
+				w.network.breaks()
+			},
+			on:      cluster,
+			unclear: true,
+			shows:   "MAASAvailable=False MAASUnreachable",
+			message: "MAAS maas.example.com is not available: cannot connect: connect: connection refused",
+			ready:   "True Ready",
+			event:   "MAASUnavailable",
+			do:      "Bring MAAS back, or the network to it. The cluster runs on; meanwhile no machine is claimed or released.",
+		},
+	}
+}
+
+// joinSituations: a machine is deployed, and its Node or its control plane does not come to be.
+func joinSituations() []situation {
+	return []situation{
+		{
+			name:         "No Node registers",
+			wrong:        func(w *world) { w.initialised(); w.runs(worker) },
+			unclear:      true,
+			shows:        "NodeProviderIDSet=False WaitingForNode",
+			message:      "no Node with an address or the name of machine node1 has registered",
+			ready:        "True Ready",
+			readyMessage: "machine node1 (aaaaa1) in MAAS maas.example.com",
+			do:           "Look at cloud-init and the kubelet on the machine, and whether it reaches the control plane's endpoint.",
+		},
+		{
+			name: "The Node has another provider ID",
+			wrong: func(w *world) {
+				w.initialised()
+				w.runs(worker)
+				w.node("node1", "openstack:///4711", w.inMAAS(worker).Addresses...)
+			},
+			shows:        "NodeProviderIDSet=False NodeProviderIDConflict",
+			message:      "Node node1 has provider ID openstack:///4711, which cannot be changed: delete the Node so that it registers anew",
+			ready:        "True Ready",
+			readyMessage: "machine node1 (aaaaa1) in MAAS maas.example.com",
+			do:           "Something else sets it, such as a kubelet argument `provider-id` or a cloud controller: remove that, then delete the Node.",
+		},
+		{
+			name: "Two Nodes have the machine's address",
+			wrong: func(w *world) {
+				w.initialised()
+				w.runs(worker)
+				w.node("one", "", w.inMAAS(worker).Addresses...)
+				w.node("two", "", w.inMAAS(worker).Addresses...)
+			},
+			unclear:      true,
+			shows:        "NodeProviderIDSet=False WaitingForNode",
+			message:      "no Node with an address or the name of machine node1 has registered",
+			ready:        "True Ready",
+			readyMessage: "machine node1 (aaaaa1) in MAAS maas.example.com",
+			do:           "Delete the Node that is not this machine's.",
+		},
+		{
+			name:         "The workload cluster cannot be reached",
+			wrong:        func(w *world) { w.runs(worker) },
+			unclear:      true,
+			shows:        "NodeProviderIDSet=Unknown WorkloadClusterUnreachable",
+			message:      "the workload cluster is not connected",
+			ready:        "True Ready",
+			readyMessage: "machine node1 (aaaaa1) in MAAS maas.example.com",
+			do:           "Look at the MaasCluster's `APIServerAvailable`, and whether the management cluster reaches the control plane's endpoint.",
+		},
+		{
+			name: "The API server of a further control-plane machine does not come up",
+			wrong: func(w *world) {
+				w.stands()
+				w.initialised()
+				w.runs(controller)
+			},
+			on:           controller,
+			unclear:      true,
+			shows:        "DNSAttached=False DNSAttachPending",
+			message:      "waiting until the machine's API server serves",
+			ready:        "True Ready",
+			readyMessage: "machine node1 (aaaaa1) in MAAS maas.example.com",
+			do:           "Look at cloud-init and the kubelet on the machine, and at the Machine's condition `APIServerPodHealthy`.",
+		},
+		{
+			name: "A control-plane machine has no address in the subnet that was chosen",
+			wrong: func(w *world) {
+				w.runs(controller, func(m *infrav1.MaasMachine) { m.Spec.AddressFrom.Subnet = "10.99.0.0/24" })
+			},
+			on:           controller,
+			unclear:      true,
+			shows:        "DNSAttached=False DNSAttachPending",
+			message:      "waiting until the machine has an address",
+			ready:        "True Ready",
+			readyMessage: "machine node1 (aaaaa1) in MAAS maas.example.com",
+			do:           "Correct `addressFrom` in the template, or connect the machine to that subnet in MAAS, and roll the machines out anew.",
+		},
+		{
+			name: "MAAS refuses to put the machine's address into the control plane's DNS record",
+			wrong: func(w *world) {
+				w.stands()
+				w.region.SetIntercept(func(r simulator.Request) simulator.Fault {
+					if r.Method == "PUT" {
+						return simulator.Fault{Status: 403}
+					}
+					return simulator.Fault{}
+				})
+				w.runs(controller)
+			},
+			on:           controller,
+			unclear:      true,
+			shows:        "DNSAttached=False DNSAttachPending",
+			message:      "the address could not join the record: write the DNS record prod-abc123.maas: maas: update dns resource: not permitted, no reason given: the user lacks the right, or the machine is locked or another user's",
+			ready:        "True Ready",
+			readyMessage: "machine node1 (aaaaa1) in MAAS maas.example.com",
+			do:           "Use the API key of an administrator of MAAS: only they may write DNS records.",
+		},
+	}
+}
+
+// ran lets a machine run, and then something happen to it.
+func ran(then func(w *world, systemID string) error) func(*world) {
+	return func(w *world) {
+		w.runs(worker)
+		w.must(then(w, w.inMAAS(worker).SystemID))
+	}
+}

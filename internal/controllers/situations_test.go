@@ -1,0 +1,185 @@
+package controllers_test
+
+import (
+	"cmp"
+	"flag"
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	clusterv1 "sigs.k8s.io/cluster-api/api/core/v1beta2"
+
+	"github.com/capmaas/cluster-api-provider-maas/maas/simulator"
+)
+
+var update = flag.Bool("update", false, "write docs/troubleshooting.md anew")
+
+// situation is something that is wrong, and what is to be seen of it.
+type situation struct {
+	// name says in an operator's words what happened.
+	name string
+	// region is what is different about MAAS from the start.
+	region func(*simulator.Config)
+	// wrong makes it.
+	wrong func(*world)
+	// after is how long it lasts before it is looked at; 0 means three minutes.
+	after time.Duration
+
+	// on is the object to look at; "" means the worker.
+	on string
+	// shows is <condition>=<status> <reason>.
+	shows   string
+	message string
+	// ready is what Ready says, as in shows: "" means that it is False, with the reason and message of shows.
+	ready, readyMessage string
+	// event is the reason of the warning about the object, with note; "" means that there is none. Without a note, it is the message.
+	event, note string
+	// others are the warnings about other objects: <object> <reason>: <note>.
+	others []string
+	// unclear says that the message does not meet the rules for messages yet. Once it does, the test asks to drop this.
+	unclear bool
+	// passes says that nobody can do anything, or need do anything: it passes by itself, or others are at it.
+	passes bool
+
+	// do says to an operator what to do.
+	do string
+}
+
+// A section of the page has the situations of one part of a machine's life.
+type section struct {
+	title, about string
+	situations   []situation
+}
+
+func sections() []section {
+	return []section{
+		{"No machine is claimed", "Look at `MachineAllocated` of the MaasMachine.", claimSituations()},
+		{"Something is missing before a machine is claimed", "Look at `MachineAllocated` of the MaasMachine.", prerequisiteSituations()},
+		{"A machine is not deployed", "Look at `MachineDeployed` of the MaasMachine.", deploySituations()},
+		{"A machine that ran does so no longer", "Look at `Ready` of the MaasMachine.", keepSituations()},
+		{"A machine runs, but not as part of its cluster", "Look at `NodeProviderIDSet` and `DNSAttached` of the MaasMachine.", joinSituations()},
+		{"A machine is not given back", "Look at `Deleting` of the MaasMachine.", releaseSituations()},
+		{"The control plane has no address", "Look at `LoadBalancerReady` of the MaasCluster.", endpointSituations()},
+		{"MAAS does not answer as it should", "Look at `MAASAvailable` of the MaasCluster.", regionSituations()},
+		{"MAAS lacks something that a cluster needs", "Look at `ZonesAndPoolsFound`, `ImagesFound`, `DomainServed` and `EndpointResolves` of the MaasCluster.", checkSituations()},
+		{"A cluster does not go away", "Look at `Deleting` of the MaasCluster.", removalSituations()},
+	}
+}
+
+func TestSituations(t *testing.T) {
+	t.Parallel()
+	for _, part := range sections() {
+		for _, s := range part.situations {
+			t.Run(s.name, func(t *testing.T) {
+				t.Parallel()
+				s.check(t)
+			})
+		}
+	}
+}
+
+func (s situation) check(t *testing.T) {
+	w := newWorld(t, s.region)
+	s.wrong(w)
+	w.pass(cmp.Or(s.after, 3*time.Minute))
+	s.compare(w)
+	judge(w, s)
+
+	// What changes by itself would be news each minute.
+	before, told := w.everything(), len(w.told)
+	w.clock.Advance(time.Minute)
+	w.look()
+	if after := w.everything(); after != before {
+		t.Errorf("a minute later the conditions are\n%s\nand were\n%s", after, before)
+	}
+	if news := w.told[told:]; len(news) > 0 {
+		t.Errorf("a minute later there are events again: %v", news)
+	}
+}
+
+// compare is what the table says against what is.
+func (s situation) compare(w *world) {
+	w.Helper()
+	name, _, _ := strings.Cut(s.shows, "=")
+	failed := false
+	expect := func(what, got, want string) {
+		if got != want {
+			failed = true
+			w.Errorf("%s\n got  %s\n want %s", what, got, want)
+		}
+	}
+	shows, message := w.condition(s.object(), name)
+	expect("condition", shows, s.shows)
+	expect("message", message, s.message)
+	ready, readyMessage := w.condition(s.object(), clusterv1.ReadyCondition)
+	wantReady, wantReadyMessage := s.wantReady()
+	expect("Ready", ready, wantReady)
+	expect("Ready's message", readyMessage, wantReadyMessage)
+	var got []string
+	for _, e := range w.warnings() {
+		got = append(got, e.object+" "+e.reason+": "+e.note)
+	}
+	slices.Sort(got)
+	expect("warnings", strings.Join(got, "\n      "), strings.Join(s.wantWarnings(), "\n      "))
+	if failed {
+		w.Logf("all that is to be seen:%s", w.story())
+	}
+}
+
+func (s situation) object() string {
+	if s.on == "" {
+		return worker
+	}
+	return s.on
+}
+
+// said is what tells of the situation: the condition, or where that has nothing to tell any more, the event.
+func (s situation) said() string { return cmp.Or(s.message, s.note) }
+
+func (s situation) wantReady() (shows, message string) {
+	if s.ready != "" {
+		return "Ready=" + s.ready, s.readyMessage
+	}
+	_, reason, _ := strings.Cut(s.shows, " ")
+	return "Ready=False " + reason, s.message
+}
+
+func (s situation) wantWarnings() []string {
+	want := slices.Clone(s.others)
+	if s.event != "" {
+		note := s.note
+		if note == "" {
+			note = s.message
+		}
+		want = append(want, s.object()+" "+s.event+": "+note)
+	}
+	slices.Sort(want)
+	return want
+}
+
+// condition reads like: MachineAllocated=False NoMachineAvailable.
+func (w *world) condition(object, name string) (shows, message string) {
+	w.Helper()
+	for _, c := range w.conditions(object) {
+		if c.Type == name {
+			return fmt.Sprintf("%s=%s %s", c.Type, c.Status, c.Reason), c.Message
+		}
+	}
+	return name + " is not there", ""
+}
+
+// everything is all conditions of all objects, without their times.
+func (w *world) everything() string {
+	w.Helper()
+	text := &strings.Builder{}
+	for _, object := range []string{cluster, controller, worker} {
+		for _, c := range w.conditions(object) {
+			c.LastTransitionTime = metav1.Time{}
+			fmt.Fprintf(text, "%s %s=%s %s: %s\n", object, c.Type, c.Status, c.Reason, c.Message)
+		}
+	}
+	return text.String()
+}
