@@ -29,7 +29,10 @@ func TestComponentsAreAcceptedByClusterctl(t *testing.T) {
 func TestComponentsObeyClusterctlsContract(t *testing.T) {
 	t.Parallel()
 	objects := decode(t, render(t, "config/default"))
-	clusterScoped := map[string]bool{"Namespace": true, "CustomResourceDefinition": true, "ClusterRole": true, "ClusterRoleBinding": true}
+	clusterScoped := map[string]bool{
+		"Namespace": true, "CustomResourceDefinition": true, "ClusterRole": true, "ClusterRoleBinding": true,
+		"ValidatingWebhookConfiguration": true,
+	}
 	for _, object := range objects {
 		if got := object.GetLabels()["cluster.x-k8s.io/provider"]; got != "infrastructure-maas" {
 			t.Errorf("%s %s has provider label %q", object.GetKind(), object.GetName(), got)
@@ -48,6 +51,46 @@ func TestComponentsObeyClusterctlsContract(t *testing.T) {
 	}
 	if name := containers[0].(map[string]any)["name"]; name != "manager" {
 		t.Errorf("the container is called %v; clusterctl expects manager", name)
+	}
+}
+
+// What the API server calls, with which certificate it is answered, and who signs that: names that have to agree.
+func TestWebhooksAreReachedThroughTheServiceWithItsCertificate(t *testing.T) {
+	t.Parallel()
+	objects := decode(t, render(t, "config/default"))
+	text := func(kind, name string, path ...string) string {
+		t.Helper()
+		value, found, err := unstructured.NestedString(find(t, objects, kind, name).Object, path...)
+		if err != nil || !found {
+			t.Fatalf("%s %s has no %v: %v", kind, name, path, err)
+		}
+		return value
+	}
+	configuration := find(t, objects, "ValidatingWebhookConfiguration", "capmaas-validating-webhook-configuration")
+	if got := configuration.GetAnnotations()["cert-manager.io/inject-ca-from"]; got != namespace+"/capmaas-serving-cert" {
+		t.Errorf("the authority is injected from %q", got)
+	}
+	webhooks, _, _ := unstructured.NestedSlice(configuration.Object, "webhooks")
+	if len(webhooks) != 3 {
+		t.Errorf("there are %d webhooks, want one for each kind", len(webhooks))
+	}
+	for _, webhook := range webhooks {
+		service, _, _ := unstructured.NestedMap(webhook.(map[string]any), "clientConfig", "service")
+		if service["name"] != "capmaas-webhook-service" || service["namespace"] != namespace {
+			t.Errorf("a webhook is called through %v", service)
+		}
+	}
+	find(t, objects, "Service", "capmaas-webhook-service")
+	names, _, _ := unstructured.NestedStringSlice(find(t, objects, "Certificate", "capmaas-serving-cert").Object, "spec", "dnsNames")
+	if len(names) != 2 || names[0] != "capmaas-webhook-service."+namespace+".svc" {
+		t.Errorf("the certificate is for %q", names)
+	}
+	find(t, objects, "Issuer", text("Certificate", "capmaas-serving-cert", "spec", "issuerRef", "name"))
+	secret := text("Certificate", "capmaas-serving-cert", "spec", "secretName")
+	volumes, _, _ := unstructured.NestedSlice(find(t, objects, "Deployment", "capmaas-controller-manager").Object, "spec", "template", "spec", "volumes")
+	mounted, _, _ := unstructured.NestedString(volumes[0].(map[string]any), "secret", "secretName")
+	if mounted != secret {
+		t.Errorf("the Deployment mounts %q, and the certificate is in %q", mounted, secret)
 	}
 }
 
