@@ -170,6 +170,21 @@ func TestThoseWhoAwaitAreRaisedNowAndThen(t *testing.T) {
 	w.expectRaised()
 }
 
+func TestWhatIsSaidBeforeTheStartIsRemembered(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.Await(object("waiting"))
+	w.Await(object("not any more"))
+	w.Forget(object("not any more"))
+	w.Follow(object("a"), "aaaaa1", inventory.Settled)
+	w.expectRaised()
+	w.Step(t.Context())
+	w.expectRaised("waiting")
+	w.must(w.region.SetStatus("aaaaa1", simulator.StatusBroken))
+	w.hear()
+	w.expectRaised("a")
+}
+
 // An object may look for machines, find none, and await one only after those that do were told.
 func TestWhoBeginsToAwaitMissesNothing(t *testing.T) {
 	t.Parallel()

@@ -142,6 +142,31 @@ func (w *world) held() (arrived <-chan struct{}, release func()) {
 	return came, sync.OnceFunc(func() { close(gate) })
 }
 
+// A list that was on its way when they were told does not serve them either. It does serve who asked before.
+func TestThoseToldDoNotJoinAnOlderRequest(t *testing.T) {
+	t.Parallel()
+	w := started(t)
+	w.Await(object("waiting"))
+	w.hear()
+	arrived, release := w.held()
+	defer release()
+	before, after := make(chan []string), make(chan []string)
+	go func() { before <- w.free() }()
+	<-arrived
+	w.must(w.region.SetStatus("aaaaa1", simulator.StatusBroken))
+	w.hear()
+	w.expectRaised("waiting")
+	go func() { after <- w.free() }()
+	release()
+	<-before
+	if got := <-after; !slices.Equal(got, []string{"aaaaa2", "aaaaa3"}) {
+		t.Errorf("found %v", got)
+	}
+	if got := count(w.asked(time.Time{}), "machines?status=ready"); got != 2 {
+		t.Errorf("MAAS was asked %d times", got)
+	}
+}
+
 // Fifty who ask at once are one request; who gives up does not take it from the others.
 func TestOneRequestServesAllWhoWait(t *testing.T) {
 	t.Parallel()
