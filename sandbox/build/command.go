@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -46,6 +47,9 @@ type commandError struct {
 }
 
 func (e *commandError) Error() string {
+	if errors.Is(e.err, exec.ErrNotFound) {
+		return hintFor(e)
+	}
 	var b strings.Builder
 	fmt.Fprintf(&b, "%s: %v", e.call(), e.err)
 	for _, line := range e.tail {

@@ -9,7 +9,6 @@ import (
 	"slices"
 	"strings"
 	"sync"
-	"syscall"
 	"testing"
 	"time"
 )
@@ -244,18 +243,5 @@ func TestEveryStepNeedsOnlyEarlierOnes(t *testing.T) {
 			t.Errorf("%s: named twice or without outputs", s.name)
 		}
 		seen[s.name] = true
-	}
-}
-
-func TestAFullDiskIsNamed(t *testing.T) {
-	t.Parallel()
-	for _, err := range []error{&os.PathError{Op: "write", Path: "x", Err: syscall.ENOSPC}, errors.New("link: no space left on device")} {
-		if got := explainFullDisk(err, t.TempDir()); !errors.Is(got, err) || !strings.Contains(got.Error(), "MiB left") {
-			t.Errorf("%v", got)
-		}
-	}
-	other := errors.New("other")
-	if got := explainFullDisk(other, t.TempDir()); got.Error() != "other" {
-		t.Errorf("%v", got)
 	}
 }

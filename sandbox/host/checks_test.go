@@ -22,3 +22,16 @@ func TestStateAndBuildLieOnOneFileSystem(t *testing.T) {
 		}
 	}
 }
+
+func TestPathsThatMountsAndShellsMisreadAreRefused(t *testing.T) {
+	t.Parallel()
+	for root, fits := range map[string]bool{"/home/ann/capmaas": true, "/home/my files/capmaas": false, "/a:b": false, "/a,b": false, "/a'b": false} {
+		l, err := NewLayout(root, "", "")
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := checkPaths(l); (err == nil) != fits || !fits && !strings.Contains(err.Error(), root) {
+			t.Errorf("%s: %v", root, err)
+		}
+	}
+}

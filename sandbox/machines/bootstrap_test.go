@@ -22,7 +22,7 @@ func TestBootstrapFailureShowsWhatKubeadmSaid(t *testing.T) {
 		{"being written", `{"v1": {"err`, "", nil},
 		{
 			"checks failed", failed,
-			"[0;37mCGROUPS[0m: [0;32menabled[0m\n\x1b[0;37mOS\x1b[0m: Linux\nE1130 15:06:10 remote_image.go:250] \"PullImage failed\"\n" +
+			"\x1b[0;37mOS\x1b[0m: Linux\nE1130 15:06:10 remote_image.go:250] \"PullImage failed\"\n" +
 				"[preflight] Some fatal errors occurred:\n\t[ERROR ImagePull]: failed to pull image a\n\t[ERROR Port-6443]: Port 6443 is in use\n" +
 				"error: error execution phase preflight: preflight checks failed\nTo see the stack trace of this error execute with --v=5 or higher\n" + ownWords,
 			[]string{
