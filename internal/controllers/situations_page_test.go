@@ -38,6 +38,7 @@ func TestSituationsPage(t *testing.T) {
 			s.write(text)
 		}
 	}
+	writeRefusals(text)
 	if *update {
 		if err := os.WriteFile(page, []byte(text.String()), 0o644); err != nil {
 			t.Fatal(err)
