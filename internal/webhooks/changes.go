@@ -27,7 +27,7 @@ func changesOf(before, now infrav1.MaasMachineSpec) []change {
 	for i := range old.NumField() {
 		if was, is := meaning(old.Field(i)), meaning(current.Field(i)); !equality.Semantic.DeepEqual(was, is) {
 			name, _, _ := strings.Cut(old.Type().Field(i).Tag.Get("json"), ",")
-			out = append(out, change{field: name, added: isEmpty(old.Field(i)), removed: isEmpty(current.Field(i))})
+			out = append(out, change{field: name, added: old.Field(i).IsZero(), removed: current.Field(i).IsZero()})
 		}
 	}
 	return out
@@ -56,10 +56,6 @@ func jsonMeaning(value *apiextensionsv1.JSON) any {
 		return string(value.Raw)
 	}
 	return decoded
-}
-
-func isEmpty(v reflect.Value) bool {
-	return v.IsZero() || v.Kind() == reflect.Slice && v.Len() == 0
 }
 
 func sameJSON(a, b *apiextensionsv1.JSON) bool {

@@ -3,6 +3,7 @@ package webhooks
 import (
 	"context"
 	"slices"
+	"strconv"
 	"strings"
 
 	"k8s.io/apimachinery/pkg/util/validation/field"
@@ -56,7 +57,7 @@ func changedCluster(before, now *infrav1.MaasCluster) field.ErrorList {
 	path := field.NewPath("spec")
 	var found field.ErrorList
 	if before.Spec.DNSDomain != now.Spec.DNSDomain {
-		found = append(found, field.Forbidden(path.Child("dnsDomain"), "cannot be changed: the name of the control plane is in "+before.Spec.DNSDomain))
+		found = append(found, field.Forbidden(path.Child("dnsDomain"), "cannot be changed: the name of the control plane is in "+strconv.Quote(before.Spec.DNSDomain)))
 	}
 	if kind := before.Spec.ControlPlaneEndpointKind; kind != "" && kind != now.Spec.ControlPlaneEndpointKind {
 		found = append(found, field.Forbidden(path.Child("controlPlaneEndpointKind"), "cannot be changed: it is "+string(kind)))

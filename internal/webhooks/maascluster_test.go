@@ -116,7 +116,7 @@ func TestChangesOfMaasClusters(t *testing.T) {
 		"a host is set late, and wrong": {nil, func(c *infrav1.MaasCluster) { c.Spec.ControlPlaneEndpoint.Host = "a b" },
 			`spec.controlPlaneEndpoint.host: Invalid value: "a b"`},
 		"another domain": {nil, func(c *infrav1.MaasCluster) { c.Spec.DNSDomain = "other" },
-			"spec.dnsDomain: Forbidden: cannot be changed: the name of the control plane is in maas"},
+			`spec.dnsDomain: Forbidden: cannot be changed: the name of the control plane is in "maas"`},
 		"another kind": {published, func(c *infrav1.MaasCluster) { c.Spec.ControlPlaneEndpointKind = infrav1.EndpointExternal },
 			"spec.controlPlaneEndpointKind: Forbidden: cannot be changed: it is MaasDNS"},
 		"no kind": {published, func(c *infrav1.MaasCluster) { c.Spec.ControlPlaneEndpointKind = "" },

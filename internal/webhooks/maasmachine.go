@@ -2,6 +2,7 @@ package webhooks
 
 import (
 	"context"
+	"strconv"
 
 	"k8s.io/apimachinery/pkg/util/validation/field"
 	"sigs.k8s.io/controller-runtime/pkg/webhook/admission"
@@ -45,7 +46,7 @@ func changedMachine(before, now *infrav1.MaasMachine) field.ErrorList {
 	}
 	spec := field.NewPath("spec")
 	found := kept(before.Spec, now.Spec, spec,
-		"cannot be changed: the machine was chosen and installed by it. Change the template that new Machines are made from, and delete the Machine",
+		"cannot be changed: the machine was chosen and installed by it. For another machine, make another template and let the Machine be replaced",
 		"failureDomain", "keepFailed", "systemID", "providerID")
 	if before.Spec.FailureDomain != now.Spec.FailureDomain {
 		if fault := nameFault(now.Spec.FailureDomain); fault != "" {
@@ -74,7 +75,7 @@ func sameMachine(before, now infrav1.MaasMachineSpec, path *field.Path) field.Er
 	} {
 		if name.was != "" && name.was != name.is {
 			found = append(found, field.Forbidden(path.Child(name.field),
-				"cannot be changed or removed once it is set, to "+name.was+": it says which machine is this object's"))
+				"is "+strconv.Quote(name.was)+", and cannot be changed or removed: it says which machine is this object's"))
 		}
 	}
 	if len(found) > 0 {

@@ -62,7 +62,7 @@ func changedTemplate(before, now *infrav1.MaasMachineTemplate, topologyDryRun bo
 		return found
 	}
 	return append(found, kept(before.Spec.Template.Spec, now.Spec.Template.Spec, path.Child("spec"),
-		"cannot be changed: machines exist that were made from it. Make another template with the change, and refer to that one")...)
+		"cannot be changed: machines may have been made by it. Make another template with the change, and refer to that one")...)
 }
 
 // withoutClaim refuses annotations that would give all machines of a template one claim, unless they were there before.

@@ -71,7 +71,7 @@ func TestNewMaasMachineTemplates(t *testing.T) {
 func TestChangesOfMaasMachineTemplates(t *testing.T) {
 	t.Parallel()
 	image := func(m *infrav1.MaasMachineTemplate) { m.Spec.Template.Spec.Image = "custom/other" }
-	const refused = "spec.template.spec.image: Forbidden: cannot be changed: machines exist that were made from it. Make another template"
+	const refused = "spec.template.spec.image: Forbidden: cannot be changed: machines may have been made by it. Make another template"
 	for name, test := range map[string]struct {
 		before, change   func(*infrav1.MaasMachineTemplate)
 		dryRun, topology bool

@@ -82,8 +82,8 @@ func TestWhatAMachineIsCannotBeChanged(t *testing.T) {
 	machine := l.provisionedMachine("w-1")
 	for patch, want := range map[string]string{
 		`{"spec": {"image": "custom/other"}}`: "spec.image: Forbidden: cannot be changed",
-		`{"spec": {"systemID": "abcdef"}}`:    "spec.systemID: Forbidden: cannot be changed or removed once it is set, to " + machine.Spec.SystemID,
-		`{"spec": {"providerID": null}}`:      "spec.providerID: Forbidden: cannot be changed or removed once it is set",
+		`{"spec": {"systemID": "abcdef"}}`:    `spec.systemID: Forbidden: is "` + machine.Spec.SystemID + `", and cannot be changed or removed`,
+		`{"spec": {"providerID": null}}`:      `spec.providerID: Forbidden: is "` + machine.Spec.ProviderID + `", and cannot be changed or removed`,
 		`{"metadata": {"annotations": {"infrastructure.cluster.x-k8s.io/maas-claim": null}}}`: "metadata.annotations[infrastructure.cluster.x-k8s.io/maas-claim]: " +
 			"Forbidden: cannot be changed or removed",
 	} {
@@ -91,7 +91,7 @@ func TestWhatAMachineIsCannotBeChanged(t *testing.T) {
 		l.Expect(said).To(gomega.ContainSubstring(want))
 	}
 	for patch, want := range map[string]string{
-		`{"spec": {"dnsDomain": "other"}}`:                          "spec.dnsDomain: Forbidden: cannot be changed: the name of the control plane is in maas",
+		`{"spec": {"dnsDomain": "other"}}`:                          `spec.dnsDomain: Forbidden: cannot be changed: the name of the control plane is in "maas"`,
 		`{"spec": {"controlPlaneEndpointKind": "External"}}`:        "spec.controlPlaneEndpointKind: Forbidden: cannot be changed: it is MaasDNS",
 		`{"spec": {"controlPlaneEndpoint": {"host": "a.maas"}}}`:    "spec.controlPlaneEndpoint.host: Forbidden: cannot be changed once it is set",
 		`{"spec": {"controlPlaneEndpoint": null}}`:                  "spec.controlPlaneEndpoint.host: Forbidden: cannot be changed once it is set",
@@ -136,7 +136,7 @@ func TestTopologysDryRunMayChangeATemplate(t *testing.T) {
 	template := &infrav1.MaasMachineTemplate{ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: "t"}}
 	template.Spec.Template.Spec.Image = "custom/kube"
 	g.Expect(suite.client.Create(t.Context(), template)).To(gomega.Succeed())
-	const refused = "spec.template.spec.image: Forbidden: cannot be changed: machines exist that were made from it"
+	const refused = "spec.template.spec.image: Forbidden: cannot be changed: machines may have been made by it"
 	change := func(annotations map[string]string, options ...client.PatchOption) error {
 		changed := template.DeepCopy()
 		changed.Annotations = annotations
