@@ -35,6 +35,7 @@ type world struct {
 	events     *events.FakeRecorder
 	now        time.Time
 	resolves   []string
+	looked     int // up
 }
 
 func newWorld(t *testing.T, config simulator.Config) *world {
@@ -61,7 +62,7 @@ func newWorld(t *testing.T, config simulator.Config) *world {
 	w.reconciler = &Reconciler{
 		Client: w.client, Endpoint: publisher, Identity: user, Recorder: w.events,
 		Checks:       checks.New(checks.Config{MAAS: w.operator, Identity: user, Now: now}),
-		Names:        checks.NewNames(func(context.Context, string) ([]string, error) { return w.resolves, nil }, now),
+		Names:        checks.NewNames(func(context.Context, string) ([]string, error) { w.looked++; return w.resolves, nil }, now),
 		ClusterCache: clustercache.NewFakeEmptyClusterCache(),
 	}
 	return w
@@ -241,6 +242,9 @@ func TestMAASAwayLeavesWhatWasKnown(t *testing.T) {
 	w.reconciler.Checks = checks.New(checks.Config{MAAS: w.operator, Identity: w.reconciler.Identity, Now: func() time.Time { return w.now }})
 	w.reconcile()
 	w.expect(allFine)
+	if got := w.told("CheckMended"); len(got) != 0 {
+		t.Errorf("told of what was never broken: %q", got)
+	}
 	w.region.SetIntercept(away)
 	w.reconciler.Identity = identity.New(w.operator)
 	w.reconciler.Checks = checks.New(checks.Config{MAAS: w.operator, Identity: w.reconciler.Identity, Now: func() time.Time { return w.now }})
@@ -285,6 +289,17 @@ func TestTheNameOfAnEndpointIsWatched(t *testing.T) {
 	w.expect("EndpointResolves=True/EndpointResolves")
 	if got := w.told("CheckMended"); len(got) != 1 || raised != 2 {
 		t.Errorf("told %q, raised %d times", got, raised)
+	}
+	// Of a cluster that goes, nobody asks any more.
+	if err := w.client.Delete(t.Context(), w.object()); err != nil {
+		t.Fatal(err)
+	}
+	w.reconcile()
+	looked := w.looked
+	w.now = w.now.Add(time.Hour)
+	w.reconciler.Names.Round(t.Context())
+	if w.looked != looked {
+		t.Error("the name of a cluster that goes is looked up")
 	}
 }
 
