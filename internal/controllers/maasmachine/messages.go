@@ -86,6 +86,9 @@ func waitAfter(o observation, err error, condition, unknown, refused string) wai
 
 // reasonOf names a failure to talk to MAAS.
 func reasonOf(err error) string {
+	if errors.Is(err, maas.ErrClocksDiffer) {
+		return infrav1.ClocksDifferReason
+	}
 	switch maas.KindOf(err) {
 	case maas.KindUnauthorized:
 		return infrav1.MAASKeyRefusedReason
