@@ -3,6 +3,7 @@ package inventory_test
 import (
 	"context"
 	"fmt"
+	"slices"
 	"testing"
 	"time"
 
@@ -76,6 +77,25 @@ func (w *world) expectCost(n int, began time.Time, mostKBPerPoll int) {
 	}
 	if got := pollBytes / polls; got > mostKBPerPoll*1000 {
 		w.Errorf("%d bytes in a poll", got)
+	}
+}
+
+// What is overdue altogether, as after a pause of the whole process, is not read all at once.
+func TestOverdueMachinesAreReadBitByBit(t *testing.T) {
+	t.Parallel()
+	w := started(t, machines(120, simulator.StatusDeployed))
+	w.followAll()
+	w.clock.Advance(time.Hour)
+	began := w.clock.Now()
+	w.pass(4 * time.Minute)
+	var sizes []int
+	for _, r := range w.region.Requests() {
+		if !r.Time.Before(began) && r.Op == "" {
+			sizes = append(sizes, len(r.Query["id"]))
+		}
+	}
+	if !slices.Equal(sizes, []int{50, 50, 20}) {
+		t.Errorf("batches of %v", sizes)
 	}
 }
 

@@ -24,7 +24,6 @@ const (
 // heard takes what the event log told.
 func (v *view) heard(events []maas.Event, now time.Time) news {
 	var n news
-	told := map[string]bool{}
 	for _, event := range events {
 		e := v.machines[event.SystemID]
 		followed := e != nil && len(e.followers) > 0
@@ -38,10 +37,7 @@ func (v *view) heard(events []maas.Event, now time.Time) news {
 		switch meaning(event.Type)(e.machine, event.Description) {
 		case changeHint:
 			e.drop(now)
-			if !told[event.SystemID] {
-				told[event.SystemID] = true
-				n.changed = append(n.changed, v.followersOf(event.SystemID)...)
-			}
+			n.changed = append(n.changed, v.followersOf(event.SystemID)...) // a queue has each object once
 		case soonHint:
 			e.hurry(now)
 		}

@@ -45,10 +45,15 @@ func TestRoundsReadEachMachineAtItsPace(t *testing.T) {
 			for _, id := range []string{"aaaaa1", "aaaaa2", "aaaaa3"} {
 				w.expectShown(id, true)
 				times := w.readTimes(id, began)
+				gaps := map[time.Duration]bool{}
 				for i := 1; i < len(times); i++ {
+					gaps[times[i].Sub(times[i-1])] = true
 					if d := times[i].Sub(times[i-1]); d < tc.least || d > tc.most {
 						t.Errorf("%s was read again after %s, want %s to %s", id, d, tc.least, tc.most)
 					}
+				}
+				if tc.pace == inventory.Settled && len(gaps) < 3 {
+					t.Errorf("%s is read every %v: what was read together will be for ever", id, gaps)
 				}
 				if least := int(tc.watch / tc.most); len(times) < least-1 {
 					t.Errorf("%s was read %d times in %s", id, len(times), tc.watch)
