@@ -65,6 +65,9 @@ func checkSituations() []situation {
 			ready:   "True Ready",
 			event:   "CheckFailed",
 			do:      "Correct `spec.failureDomains` of the MaasCluster, or make the zone in MAAS.",
+			mend: func(w *world) {
+				edit(w, &infrav1.MaasCluster{}, cluster, func(c *infrav1.MaasCluster) { c.Spec.FailureDomains = []string{"rack1"} })
+			},
 		},
 		{
 			name: "The DNS domain lost its authority while the cluster ran",
@@ -84,6 +87,7 @@ func checkSituations() []situation {
 			ready:   "True Ready",
 			event:   "CheckFailed",
 			do:      "Make the domain authoritative in MAAS again. Until then nobody finds the control plane by its name.",
+			mend:    (*world).heals,
 		},
 		{
 			name: "The management cluster does not resolve names of MAAS's domain",
@@ -98,6 +102,7 @@ func checkSituations() []situation {
 			event:   "CheckFailed",
 			unclear: true,
 			do:      "Let the resolver of the management cluster (CoreDNS, or that of its hosts) forward the domain to MAAS's DNS server.",
+			mend:    func(w *world) { w.deaf = false },
 		},
 	}
 }

@@ -19,6 +19,10 @@ func claimSituations() []situation {
 			message: "no machine available: MAAS shows us no machine at all",
 			event:   "NoMachineAvailable",
 			do:      "Add machines to MAAS and commission them. If MAAS has machines, the API key's user may not see them: look at its rights.",
+			mend: func(w *world) {
+				_, err := w.region.AddMachine(simulator.Machine{Hostname: "node1"})
+				w.must(err)
+			},
 		},
 		{
 			name: "The pool has machines, but all of them are deployed",
@@ -32,6 +36,7 @@ func claimSituations() []situation {
 			message: "no machine available: 2 in pool \"workers\", none of these is Ready (2 Deployed)",
 			event:   "NoMachineAvailable",
 			do:      "Wait, release machines of the pool that nobody needs, add some to it, or ask for another pool in the MaasMachineTemplate.",
+			mend:    func(w *world) { w.must(w.region.OperatorRelease("aaaaa2")) },
 		},
 		{
 			name:    "The pool is empty",
@@ -152,6 +157,7 @@ func claimSituations() []situation {
 			note:    "no machine available: 3 of 3 machines are Ready, none of these has",
 			passes:  true,
 			do:      "Wait: it is tried again every half minute. Look in MAAS at who takes the machines.",
+			mend:    (*world).heals,
 		},
 		{
 			name: "The API key's user may not allocate machines",
@@ -164,6 +170,7 @@ func claimSituations() []situation {
 			message: "MAAS maas.example.com refuses: maas: allocate machine: not permitted, no reason given: the user lacks the right, or the machine is locked or another user's",
 			event:   "ClaimRefused",
 			do:      "Give the API key's user the right in MAAS, or use another user's key.",
+			mend:    (*world).heals,
 		},
 		{
 			name: "MAAS fails at every claim",
@@ -177,6 +184,7 @@ func claimSituations() []situation {
 			ready:        "False WaitingForMachine",
 			readyMessage: "MAAS maas.example.com gave no usable answer, and shows no effect: maas: allocate machine: Internal server error (it may have taken effect); no machine is claimed",
 			do:           "Look into MAAS's own log. The same machine is asked for until MAAS answers, and none is lost if one of the requests took effect.",
+			mend:         (*world).heals,
 		},
 	}
 }

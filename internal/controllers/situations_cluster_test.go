@@ -77,6 +77,7 @@ func endpointSituations() []situation {
 			shows:   "LoadBalancerReady=False WaitForDNSName",
 			message: "Waiting for an address in spec.controlPlaneEndpoint of the MaasCluster or the Cluster",
 			do:      "Set `spec.controlPlaneEndpoint` of the MaasCluster.",
+			mend:    external(infrav1.APIEndpoint{Host: "10.0.0.1", Port: 6443}),
 		},
 		{
 			name: "An IP address is given where MAAS is to have a DNS record",
@@ -134,6 +135,7 @@ func endpointSituations() []situation {
 			ready:   "True Ready",
 			event:   "APIServerLost",
 			do:      "Look at the machines of the control plane, and whether the management cluster reaches the endpoint.",
+			mend:    func(w *world) { w.reached = true },
 		},
 	}
 }
@@ -154,7 +156,8 @@ func regionSituations() []situation {
 			others: []string{
 				"prod EndpointFailed: maas: whoami: cannot connect: connect: connection refused",
 			},
-			do: "Look whether MAAS runs, and whether the management cluster reaches it at `MAAS_ENDPOINT`.",
+			do:   "Look whether MAAS runs, and whether the management cluster reaches it at `MAAS_ENDPOINT`.",
+			mend: (*world).heals,
 		},
 		{
 			name: "A proxy before MAAS has no MAAS behind it",
@@ -171,7 +174,8 @@ func regionSituations() []situation {
 			others: []string{
 				"prod EndpointFailed: maas: whoami: 502 Bad Gateway",
 			},
-			do: "Look whether MAAS's region controllers run: a proxy before them answers in their place.",
+			do:   "Look whether MAAS's region controllers run: a proxy before them answers in their place.",
+			mend: (*world).heals,
 		},
 		{
 			name:         "The endpoint is a web page",
@@ -185,7 +189,8 @@ func regionSituations() []situation {
 			others: []string{
 				"prod EndpointFailed: maas: whoami: a web page answered, not the MAAS API: check the endpoint http://maas.example.com/MAAS (such as http://maas.example.com:5240/MAAS)",
 			},
-			do: "Correct `MAAS_ENDPOINT`: it is the address of MAAS's user interface without what follows `/MAAS`.",
+			do:   "Correct `MAAS_ENDPOINT`: it is the address of MAAS's user interface without what follows `/MAAS`.",
+			mend: (*world).heals,
 		},
 		{
 			name: "The API key was revoked",
@@ -200,6 +205,7 @@ func regionSituations() []situation {
 			ready:   "True Ready",
 			event:   "MAASUnavailable",
 			do:      "Make a key in MAAS for the same user, and put it into `MAAS_API_KEY`.",
+			mend:    (*world).heals,
 		},
 		{
 			name:         "The API key was copied without its last characters",
@@ -214,7 +220,8 @@ func regionSituations() []situation {
 			others: []string{
 				"prod EndpointFailed: maas: whoami: the API key's secret (its third part) is wrong",
 			},
-			do: "Copy the whole key from MAAS into `MAAS_API_KEY`: three parts with colons between them.",
+			do:   "Copy the whole key from MAAS into `MAAS_API_KEY`: three parts with colons between them.",
+			mend: func(w *world) { w.startsWith(ourKey) },
 		},
 		{
 			name:         "The API key's user was disabled in MAAS",
@@ -240,6 +247,7 @@ func regionSituations() []situation {
 			ready:   "True Ready",
 			event:   "MAASUnavailable",
 			do:      "Let the hosts of MAAS and of the management cluster take the time from NTP servers.",
+			mend:    func(w *world) { w.skew = 0 },
 		},
 		{
 			name:    "MAAS is too old",
@@ -265,7 +273,8 @@ func regionSituations() []situation {
 			others: []string{
 				"prod EndpointFailed: maas: whoami: the clocks of this host and of MAAS differ by more than 300 seconds",
 			},
-			do: "Let the hosts of MAAS and of the management cluster take the time from NTP servers.",
+			do:   "Let the hosts of MAAS and of the management cluster take the time from NTP servers.",
+			mend: func(w *world) { w.skew = 0 },
 		},
 	}
 }
@@ -284,6 +293,7 @@ func removalSituations() []situation {
 			message: "Waiting for MaasMachines to be deleted: prod-md-0",
 			passes:  true,
 			do:      "Wait for them; if one stays, look at its Deleting condition. A MaasMachine whose Machine is gone has to be deleted by hand.",
+			mend:    func(w *world) { w.delete(worker) },
 		},
 		{
 			name: "The DNS record cannot be removed",
@@ -303,6 +313,7 @@ func removalSituations() []situation {
 			event:   "MAASUnavailable",
 			note:    "MAAS maas.example.com does not let the user of our API key do what is needed: not permitted, no reason given: the user lacks the right, or the machine is locked or another user's. Look at that user in MAAS: DNS records need an administrator",
 			do:      "Use the API key of an administrator of MAAS, or delete the record in MAAS by hand.",
+			mend:    (*world).heals,
 		},
 		{
 			name: "MAAS is away while the cluster is deleted",
@@ -319,6 +330,7 @@ func removalSituations() []situation {
 			note:    "MAAS maas.example.com is not available: cannot connect: connect: connection refused",
 			passes:  true,
 			do:      "Bring MAAS back, or the network to it. The removal goes on by itself.",
+			mend:    (*world).heals,
 		},
 	}
 }
@@ -339,4 +351,10 @@ func (w *world) everyAnswer(status int, contentType, body string) {
 // revoked lets MAAS know our key no longer.
 func (w *world) revoked() {
 	w.everyAnswer(401, "text/html; charset=utf-8", "Authorization Error: 'Invalid API key.'")
+}
+
+// heals ends all trouble between MAAS and us.
+func (w *world) heals() {
+	w.region.SetIntercept(nil)
+	w.network.heals()
 }

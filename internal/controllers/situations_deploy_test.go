@@ -78,6 +78,7 @@ func deploySituations() []situation {
 			ready:        "Unknown DeployOutcomeUnknown",
 			readyMessage: "MAAS maas.example.com gave no usable answer, and shows no effect: maas: deploy machine: Internal server error (it may have taken effect)",
 			do:           "Look into MAAS's own log. It is tried again by itself, never twice at the same time.",
+			mend:         (*world).heals,
 		},
 		{
 			name: "The user data is too large for MAAS",
@@ -90,6 +91,7 @@ func deploySituations() []situation {
 			message: "MAAS maas.example.com refuses: maas: deploy machine: the request is too large for MAAS or for a proxy before it",
 			event:   "DeployFailed",
 			do:      "Make the bootstrap data smaller: fewer or shorter files in the KubeadmConfig.",
+			mend:    (*world).heals,
 		},
 		{
 			name: "The installation fails on the hardware",
@@ -123,6 +125,7 @@ func deploySituations() []situation {
 			shows:   "MachineDeployed=False MachineLocked",
 			message: "machine node1 (aaaaa1) in MAAS maas.example.com is locked, and MAAS refuses to deploy it: unlock it",
 			do:      "Unlock the machine in MAAS. The deployment then goes on.",
+			mend:    func(w *world) { w.must(w.region.Lock("aaaaa1", false)) },
 		},
 		{
 			name: "An operator released the machine while it was being installed",
@@ -155,6 +158,7 @@ func deploySituations() []situation {
 			shows:   "MachineDeployed=False MachineInRescueMode",
 			message: "machine node1 (aaaaa1) in MAAS maas.example.com is Rescue mode: an operator has it in rescue mode",
 			do:      "Exit rescue mode in MAAS. The deployment then goes on.",
+			mend:    func(w *world) { w.must(w.region.SetStatus("aaaaa1", simulator.StatusAllocated)) },
 		},
 		{
 			name: "An operator has the machine tested before it was deployed",
@@ -166,6 +170,7 @@ func deploySituations() []situation {
 			message: "machine node1 (aaaaa1) in MAAS maas.example.com is Testing: an operator has it tested",
 			passes:  true,
 			do:      "Wait for the end of the tests, or abort them in MAAS. The deployment then goes on.",
+			mend:    func(w *world) { w.must(w.region.SetStatus("aaaaa1", simulator.StatusAllocated)) },
 		},
 		{
 			name: "The machine failed a hardware test before it was deployed",
@@ -215,7 +220,8 @@ func deploySituations() []situation {
 			others: []string{
 				"prod MAASUnavailable: MAAS maas.example.com refuses our API key: MAAS does not know this API key (its first part); it may have been deleted. Put one that MAAS knows into MAAS_API_KEY",
 			},
-			do: "Make a key in MAAS for the same user, and put it into `MAAS_API_KEY`. The deployment then goes on.",
+			do:   "Make a key in MAAS for the same user, and put it into `MAAS_API_KEY`. The deployment then goes on.",
+			mend: (*world).heals,
 		},
 	}
 }

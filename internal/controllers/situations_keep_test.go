@@ -1,8 +1,12 @@
 package controllers_test
 
 import (
+	"context"
 	"errors"
 	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	infrav1 "github.com/capmaas/cluster-api-provider-maas/api/v1beta1"
 	"github.com/capmaas/cluster-api-provider-maas/maas/simulator"
@@ -61,6 +65,7 @@ func keepSituations() []situation {
 			message: "machine aaaaa1 in MAAS maas.example.com is Deployed and belongs to user \"capmaas\" and carries our claim, but the API key belongs to user \"capmaas-2\": use a key of its owner, or release it in MAAS",
 			event:   "MachineLost",
 			do:      "Put a key of the user that owns the machines into `MAAS_API_KEY`.",
+			mend:    func(w *world) { w.startsWith(ourKey) },
 		},
 		{
 			name:    "An operator marked the running machine broken",
@@ -69,6 +74,7 @@ func keepSituations() []situation {
 			message: "machine node1 (aaaaa1) in MAAS maas.example.com is Broken: it was marked broken (MAAS says: Deployed): it is not deployed again; delete the Machine to get another",
 			event:   "MachineLost",
 			do:      "Delete the Machine to get another, or mark the machine fixed in MAAS. A MachineHealthCheck deletes the Machine by itself.",
+			mend:    func(w *world) { w.must(w.region.SetStatus("aaaaa1", simulator.StatusDeployed)) },
 		},
 		{
 			name:    "An operator has the running machine in rescue mode",
@@ -77,6 +83,7 @@ func keepSituations() []situation {
 			message: "machine node1 (aaaaa1) in MAAS maas.example.com is Rescue mode: an operator has it in rescue mode: it is not deployed again; delete the Machine to get another",
 			event:   "MachineLost",
 			do:      "Exit rescue mode in MAAS, or delete the Machine to get another.",
+			mend:    func(w *world) { w.must(w.region.SetStatus("aaaaa1", simulator.StatusDeployed)) },
 		},
 		{
 			name:    "An operator has the running machine tested",
@@ -85,6 +92,7 @@ func keepSituations() []situation {
 			message: "machine node1 (aaaaa1) in MAAS maas.example.com is Testing: an operator has it tested: it is not deployed again; delete the Machine to get another",
 			event:   "MachineLost",
 			do:      "Wait for the end of the tests, or delete the Machine to get another.",
+			mend:    func(w *world) { w.must(w.region.SetStatus("aaaaa1", simulator.StatusDeployed)) },
 		},
 		{
 			name:         "MAAS sees the machine off, for less than five minutes yet",
@@ -95,6 +103,7 @@ func keepSituations() []situation {
 			readyMessage: "MAAS sees machine node1 (aaaaa1) in MAAS maas.example.com off: waiting whether that lasts",
 			passes:       true,
 			do:           "Nothing yet: what MAAS sees of the power lags. If it stays off, the machine is switched on.",
+			mend:         func(w *world) { w.must(w.region.SetPower("aaaaa1", "on")) },
 		},
 		{
 			name: "The machine is off, and MAAS cannot switch it on",
@@ -107,6 +116,7 @@ func keepSituations() []situation {
 			shows:   "PoweredOn=False PoweredOff",
 			message: "machine node1 (aaaaa1) in MAAS maas.example.com is off and could not be switched on: maas: power on machine: Failed talking to node's BMC: IPMI authentication failed (it may have taken effect)",
 			do:      "Check the machine's power settings in MAAS, and its BMC. Or switch the machine on by hand, or delete the Machine to get another.",
+			mend:    (*world).heals,
 		},
 		{
 			name: "The machine is off and locked",
@@ -118,6 +128,7 @@ func keepSituations() []situation {
 			shows:   "PoweredOn=False PoweredOff",
 			message: "machine node1 (aaaaa1) in MAAS maas.example.com is off and is being switched on",
 			do:      "Unlock the machine in MAAS, and it is switched on; or switch it on by hand.",
+			mend:    func(w *world) { w.must(w.region.Lock("aaaaa1", false)) },
 		},
 		{
 			name: "A machine that was deployed to memory is off",
@@ -138,6 +149,7 @@ func keepSituations() []situation {
 			ready:        "True Ready",
 			readyMessage: "machine node1 (aaaaa1) in MAAS maas.example.com",
 			do:           "Check the machine's power settings in MAAS. A machine whose power type is manual shows this all its life, which does no harm.",
+			mend:         func(w *world) { w.must(w.region.SetPower("aaaaa1", "on")) },
 		},
 		{
 			name: "MAAS is away while the machine runs",
@@ -152,6 +164,7 @@ func keepSituations() []situation {
 			ready:   "True Ready",
 			event:   "MAASUnavailable",
 			do:      "Bring MAAS back, or the network to it. The cluster runs on; meanwhile no machine is claimed or released.",
+			mend:    (*world).heals,
 		},
 	}
 }
@@ -168,6 +181,7 @@ func joinSituations() []situation {
 			ready:        "True Ready",
 			readyMessage: "machine node1 (aaaaa1) in MAAS maas.example.com",
 			do:           "Look at cloud-init and the kubelet on the machine, and whether it reaches the control plane's endpoint.",
+			mend:         func(w *world) { w.node("node1", "", w.inMAAS(worker).Addresses...) },
 		},
 		{
 			name: "The Node has another provider ID",
@@ -196,6 +210,9 @@ func joinSituations() []situation {
 			ready:        "True Ready",
 			readyMessage: "machine node1 (aaaaa1) in MAAS maas.example.com",
 			do:           "Delete the Node that is not this machine's.",
+			mend: func(w *world) {
+				w.must(w.workload.Delete(context.Background(), &corev1.Node{ObjectMeta: metav1.ObjectMeta{Name: "two"}}))
+			},
 		},
 		{
 			name:         "The workload cluster cannot be reached",
@@ -206,6 +223,10 @@ func joinSituations() []situation {
 			ready:        "True Ready",
 			readyMessage: "machine node1 (aaaaa1) in MAAS maas.example.com",
 			do:           "Look at the MaasCluster's `APIServerAvailable`, and whether the management cluster reaches the control plane's endpoint.",
+			mend: func(w *world) {
+				w.initialised()
+				w.node("node1", "", w.inMAAS(worker).Addresses...)
+			},
 		},
 		{
 			name: "The API server of a further control-plane machine does not come up",
@@ -254,6 +275,7 @@ func joinSituations() []situation {
 			ready:        "True Ready",
 			readyMessage: "machine node1 (aaaaa1) in MAAS maas.example.com",
 			do:           "Use the API key of an administrator of MAAS: only they may write DNS records.",
+			mend:         (*world).heals,
 		},
 	}
 }

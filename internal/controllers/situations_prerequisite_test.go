@@ -23,6 +23,7 @@ func prerequisiteSituations() []situation {
 			shows:   "MachineAllocated=False WaitingForClusterInfrastructure",
 			message: "waiting until the MaasCluster is provisioned",
 			do:      "Look at the conditions of the MaasCluster.",
+			mend:    external(infrav1.APIEndpoint{Host: "10.0.0.1", Port: 6443}),
 		},
 		{
 			name:    "A MaasMachine was made by hand, without a Machine",
@@ -71,6 +72,9 @@ func prerequisiteSituations() []situation {
 			shows:   "MachineAllocated=False UnsupportedBootstrapFormat",
 			message: "the bootstrap data is in format \"ignition\", and only cloud-config is supported: set the format of the bootstrap provider",
 			do:      "Drop `format: ignition` from the KubeadmConfigTemplate or the KubeadmControlPlane.",
+			mend: func(w *world) {
+				edit(w, &corev1.Secret{}, worker+"-bootstrap", func(s *corev1.Secret) { s.Data["format"] = []byte("cloud-config") })
+			},
 		},
 		{
 			name: "A MaasMachine was copied with its claim",
@@ -94,6 +98,9 @@ func prerequisiteSituations() []situation {
 			shows:   "MachineAllocated=False InvalidClaim",
 			message: "spec.systemID and spec.providerID name different machines",
 			do:      "Set `spec.providerID` back to the machine that `spec.systemID` names.",
+			mend: func(w *world) {
+				edit(w, &infrav1.MaasMachine{}, worker, func(m *infrav1.MaasMachine) { m.Spec.ProviderID = "maas:///rack1/aaaaa1" })
+			},
 		},
 		{
 			name:    "The provider ID is another provider's",
@@ -119,6 +126,7 @@ func prerequisiteSituations() []situation {
 			},
 			passes: true,
 			do:     "Bring MAAS back, or the network to it. Claims go on by themselves.",
+			mend:   (*world).heals,
 		},
 		{
 			name: "The API key was revoked before a machine was claimed",
@@ -135,7 +143,8 @@ func prerequisiteSituations() []situation {
 			others: []string{
 				"prod MAASUnavailable: MAAS maas.example.com refuses our API key: MAAS does not know this API key (its first part); it may have been deleted. Put one that MAAS knows into MAAS_API_KEY",
 			},
-			do: "Make a key in MAAS for the same user, and put it into `MAAS_API_KEY`.",
+			do:   "Make a key in MAAS for the same user, and put it into `MAAS_API_KEY`.",
+			mend: (*world).heals,
 		},
 	}
 }

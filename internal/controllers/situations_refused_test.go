@@ -92,7 +92,7 @@ func refusals() []refusal {
 			write: changedMachine(func(m *infrav1.MaasMachine) {
 				m.Spec.Image = "custom/u-2404-2"
 			}),
-			message: "MaasMachine.infrastructure.cluster.x-k8s.io \"prod-md-0\" is invalid: spec.image: Forbidden: cannot be changed: the machine was chosen and installed by it. Change the template that new Machines are made from, and delete the Machine",
+			message: "MaasMachine.infrastructure.cluster.x-k8s.io \"prod-md-0\" is invalid: spec.image: Forbidden: cannot be changed: the machine was chosen and installed by it. For another machine, make another template and let the Machine be replaced",
 			do:      "Make a new MaasMachineTemplate, and refer to it in the MachineDeployment or the control plane: machines are then replaced one by one.",
 		},
 		{

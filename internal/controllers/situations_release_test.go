@@ -4,6 +4,8 @@ import (
 	"errors"
 	"time"
 
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
 	infrav1 "github.com/capmaas/cluster-api-provider-maas/api/v1beta1"
 	"github.com/capmaas/cluster-api-provider-maas/maas/simulator"
 )
@@ -21,6 +23,7 @@ func releaseSituations() []situation {
 			message: "this object was deleted, but its Machine prod-md-0 was not: delete the Machine instead, or confirm with annotation infrastructure.cluster.x-k8s.io/maas-confirm-delete",
 			event:   "Held",
 			do:      "Delete the Machine. If the MaasMachine alone is really to go, confirm with the annotation `infrastructure.cluster.x-k8s.io/maas-confirm-delete`.",
+			mend:    func(w *world) { w.deleteOwner(worker) },
 		},
 		{
 			name:    "An operator locked the machine, and now its Machine is deleted",
@@ -29,6 +32,7 @@ func releaseSituations() []situation {
 			message: "machine node1 (aaaaa1) in MAAS maas.example.com is locked, and MAAS refuses to release it: unlock it",
 			event:   "ReleaseFailed",
 			do:      "Unlock the machine in MAAS. The release then goes on.",
+			mend:    func(w *world) { w.must(w.region.Lock("aaaaa1", false)) },
 		},
 		{
 			name:    "An operator has the machine in rescue mode, and now its Machine is deleted",
@@ -40,7 +44,8 @@ func releaseSituations() []situation {
 			others: []string{
 				"prod-md-0 ReleaseFailed: machine node1 (aaaaa1) in MAAS maas.example.com is Rescue mode: an operator has it in rescue mode, and cannot be released: exit rescue mode",
 			},
-			do: "Exit rescue mode in MAAS. The release then goes on.",
+			do:   "Exit rescue mode in MAAS. The release then goes on.",
+			mend: func(w *world) { w.must(w.region.SetStatus("aaaaa1", simulator.StatusDeployed)) },
 		},
 		{
 			name:    "An operator has the machine tested, and now its Machine is deleted",
@@ -52,7 +57,8 @@ func releaseSituations() []situation {
 			others: []string{
 				"prod-md-0 ReleaseFailed: machine node1 (aaaaa1) in MAAS maas.example.com is Testing: an operator has it tested, and cannot be released: wait for the end of the test, or abort it",
 			},
-			do: "Wait for the end of the tests, or abort them in MAAS. The release then goes on.",
+			do:   "Wait for the end of the tests, or abort them in MAAS. The release then goes on.",
+			mend: func(w *world) { w.must(w.region.SetStatus("aaaaa1", simulator.StatusDeployed)) },
 		},
 		{
 			name:    "The machine failed a hardware test, and now its Machine is deleted",
@@ -64,7 +70,8 @@ func releaseSituations() []situation {
 			others: []string{
 				"prod-md-0 ReleaseFailed: machine node1 (aaaaa1) in MAAS maas.example.com is Failed testing: it failed a hardware test, and cannot be released: override the failed test, or mark it broken",
 			},
-			do: "Override the failed test in MAAS, or mark the machine broken. The release then goes on.",
+			do:   "Override the failed test in MAAS, or mark the machine broken. The release then goes on.",
+			mend: func(w *world) { w.must(w.region.SetStatus("aaaaa1", simulator.StatusDeployed)) },
 		},
 		{
 			name:    "The machine was marked broken but still runs, and now its Machine is deleted",
@@ -76,7 +83,8 @@ func releaseSituations() []situation {
 			others: []string{
 				"prod-md-0 ReleaseFailed: machine node1 (aaaaa1) in MAAS maas.example.com is Broken: it was marked broken (MAAS says: Deployed), and cannot be released: switch it off",
 			},
-			do: "Switch the machine off in MAAS. It was given back when it was marked broken, so nothing else is needed.",
+			do:   "Switch the machine off in MAAS. It was given back when it was marked broken, so nothing else is needed.",
+			mend: func(w *world) { w.must(w.region.SetPower("aaaaa1", "off")) },
 		},
 		{
 			name:    "MAAS cannot find the hardware any more, and now its Machine is deleted",
@@ -88,7 +96,8 @@ func releaseSituations() []situation {
 			others: []string{
 				"prod-md-0 ReleaseFailed: machine node1 (aaaaa1) in MAAS maas.example.com is Missing: MAAS cannot find the hardware, and cannot be released: commission it again, or delete it from MAAS",
 			},
-			do: "Commission the machine again, or delete it from MAAS.",
+			do:   "Commission the machine again, or delete it from MAAS.",
+			mend: func(w *world) { w.must(w.region.OperatorDelete("aaaaa1")) },
 		},
 		{
 			name:    "MAAS is away when a Machine is deleted",
@@ -100,6 +109,7 @@ func releaseSituations() []situation {
 			},
 			passes: true,
 			do:     "Bring MAAS back, or the network to it. The release goes on by itself.",
+			mend:   (*world).heals,
 		},
 		{
 			name: "The API key was revoked, and now a Machine is deleted",
@@ -113,7 +123,8 @@ func releaseSituations() []situation {
 			others: []string{
 				"prod MAASUnavailable: MAAS maas.example.com refuses our API key: MAAS does not know this API key (its first part); it may have been deleted. Put one that MAAS knows into MAAS_API_KEY",
 			},
-			do: "Make a key in MAAS for the same user, and put it into `MAAS_API_KEY`. The release goes on by itself.",
+			do:   "Make a key in MAAS for the same user, and put it into `MAAS_API_KEY`. The release goes on by itself.",
+			mend: (*world).heals,
 		},
 		{
 			name:    "MAAS does not allow our user to release the machine",
@@ -122,6 +133,7 @@ func releaseSituations() []situation {
 			message: "MAAS maas.example.com refuses: maas: release machine: not permitted, no reason given: the user lacks the right, or the machine is locked or another user's",
 			event:   "ReleaseFailed",
 			do:      "Look at the machine in MAAS: who owns it, and whether it is locked. Release it there by hand if CAPMAAS may not.",
+			mend:    (*world).heals,
 		},
 		{
 			name: "MAAS cannot switch the machine off to release it",
@@ -132,6 +144,7 @@ func releaseSituations() []situation {
 			shows:   "Deleting=True ReleaseOutcomeUnknown",
 			message: "MAAS maas.example.com gave no usable answer, and shows no effect: maas: release machine: Power action failed: IPMI authentication failed (it may have taken effect)",
 			do:      "Check the machine's power settings in MAAS, and its BMC. It is tried again by itself. For hardware beyond hope there is the annotation `infrastructure.cluster.x-k8s.io/maas-abandon`, with the reason as its value.",
+			mend:    (*world).heals,
 		},
 		{
 			name: "Erasing the machine's disks failed, and MAAS refuses to try again",
@@ -146,7 +159,8 @@ func releaseSituations() []situation {
 			others: []string{
 				"prod-md-0 ReleaseFailed: MAAS maas.example.com refuses: maas: release machine: Machine cannot be released in its current state ('Failed disk erasing').",
 			},
-			do: "Mark the machine broken in MAAS, or release it there without erasing.",
+			do:   "Mark the machine broken in MAAS, or release it there without erasing.",
+			mend: (*world).heals,
 		},
 		{
 			name:    "CAPMAAS has the API key of another user of MAAS when a Machine is deleted",
@@ -158,7 +172,8 @@ func releaseSituations() []situation {
 			others: []string{
 				"prod-md-0 ReleaseFailed: machine aaaaa1 in MAAS maas.example.com is Deployed and belongs to user \"capmaas\" and carries our claim, but the API key belongs to user \"capmaas-2\": use a key of its owner, or release it in MAAS, or let go of it with annotation infrastructure.cluster.x-k8s.io/maas-abandon",
 			},
-			do: "Put a key of the user that owns the machines into `MAAS_API_KEY`.",
+			do:   "Put a key of the user that owns the machines into `MAAS_API_KEY`.",
+			mend: func(w *world) { w.startsWith(ourKey) },
 		},
 		{
 			name: "The MaasMachine names a machine that CAPMAAS never claimed",
@@ -178,6 +193,11 @@ func releaseSituations() []situation {
 				"prod-md-0 ReleaseFailed: machine aaaaa3 in MAAS maas.example.com was not claimed by CAPMAAS, so it is not released: release it there, or let go of it with annotation infrastructure.cluster.x-k8s.io/maas-abandon",
 			},
 			do: "Release the machine in MAAS if it is not needed, and let go of it with the annotation `infrastructure.cluster.x-k8s.io/maas-abandon`.",
+			mend: func(w *world) {
+				edit(w, &infrav1.MaasMachine{}, worker, func(m *infrav1.MaasMachine) {
+					metav1.SetMetaDataAnnotation(&m.ObjectMeta, infrav1.AbandonAnnotation, "released by hand")
+				})
+			},
 		},
 		{
 			name: "The MaasMachine's provider ID was edited, and now its Machine is deleted",
@@ -189,6 +209,9 @@ func releaseSituations() []situation {
 			message: "spec.systemID and spec.providerID name different machines: correct it, or release the machine in MAAS and let go of it with annotation infrastructure.cluster.x-k8s.io/maas-abandon",
 			event:   "ReleaseFailed",
 			do:      "Set `spec.providerID` back to the machine that `spec.systemID` names. The release then goes on.",
+			mend: func(w *world) {
+				edit(w, &infrav1.MaasMachine{}, worker, func(m *infrav1.MaasMachine) { m.Spec.ProviderID = "maas:///rack1/aaaaa1" })
+			},
 		},
 		{
 			name: "The machine's address cannot be taken out of the control plane's DNS record",
@@ -210,6 +233,7 @@ func releaseSituations() []situation {
 			shows:   "Deleting=True LeavingDNS",
 			message: "the address cannot be taken out of the control plane's DNS record, which comes before the release: write the DNS record prod-abc123.maas: maas: update dns resource: not permitted, no reason given: the user lacks the right, or the machine is locked or another user's",
 			do:      "Use the API key of an administrator of MAAS: only they may write DNS records. The release then goes on.",
+			mend:    (*world).heals,
 		},
 		{
 			name: "MAAS did not answer a claim, and then the Machine was deleted",
@@ -224,6 +248,7 @@ func releaseSituations() []situation {
 			message: "MAAS maas.example.com did not answer a claim of machine aaaaa1: waiting until it can have no effect any more",
 			passes:  true,
 			do:      "Wait some minutes: until then, MAAS may still claim a machine for the unanswered request, which would have to be released.",
+			mend:    (*world).heals,
 		},
 	}
 }

@@ -46,6 +46,8 @@ type situation struct {
 
 	// do says to an operator what to do.
 	do string
+	// mend does so, where the object recovers from it; nil where another machine has to be had, or that is the table's business elsewhere.
+	mend func(*world)
 }
 
 // A section of the page has the situations of one part of a machine's life.
@@ -97,6 +99,28 @@ func (s situation) check(t *testing.T) {
 	}
 	if news := w.told[told:]; len(news) > 0 {
 		t.Errorf("a minute later there are events again: %v", news)
+	}
+	if s.mend != nil {
+		s.recover(w)
+	}
+}
+
+// recover does what the page says, and looks whether all is well then.
+func (s situation) recover(w *world) {
+	told := len(w.warnings())
+	s.mend(w)
+	w.pass(12 * time.Minute)
+	name, _, _ := strings.Cut(s.shows, "=")
+	shows, _ := w.condition(s.object(), name)
+	ready, message := w.condition(s.object(), clusterv1.ReadyCondition)
+	if gone := len(w.conditions(s.object())) == 0; gone {
+		return
+	}
+	if shows == s.shows || ready != "Ready=True Ready" {
+		w.Errorf("it does not recover: %s, %s: %s%s", shows, ready, message, w.story())
+	}
+	if news := w.warnings()[told:]; len(news) > 0 {
+		w.Errorf("there are warnings after it is mended: %v", news)
 	}
 }
 

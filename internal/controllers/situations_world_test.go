@@ -24,7 +24,6 @@ import (
 
 	infrav1 "github.com/capmaas/cluster-api-provider-maas/api/v1beta1"
 	"github.com/capmaas/cluster-api-provider-maas/internal/checks"
-	"github.com/capmaas/cluster-api-provider-maas/internal/controllers"
 	"github.com/capmaas/cluster-api-provider-maas/internal/controllers/maascluster"
 	"github.com/capmaas/cluster-api-provider-maas/internal/controllers/maasmachine"
 	"github.com/capmaas/cluster-api-provider-maas/internal/endpoint"
@@ -102,9 +101,9 @@ func newWorld(t *testing.T, change func(*simulator.Config)) *world {
 	t.Cleanup(func() { server.Close(); w.region.Close() })
 	w.network = newNetwork(server.Listener.Addr().String())
 	t.Cleanup(w.network.real.CloseIdleConnections)
-	scheme, err := controllers.NewScheme()
-	if err != nil {
-		t.Fatal(err)
+	scheme := runtime.NewScheme() // a small one, for the fake clients walk through all of it
+	for _, add := range []func(*runtime.Scheme) error{corev1.AddToScheme, clusterv1.AddToScheme, infrav1.AddToScheme} {
+		w.must(add(scheme))
 	}
 	w.workload = fake.NewClientBuilder().WithScheme(scheme).Build()
 	w.client = fake.NewClientBuilder().WithScheme(scheme).
@@ -147,6 +146,13 @@ func (n *network) breaks() {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	n.down = &net.OpError{Op: "dial", Net: "tcp", Err: os.NewSyscallError("connect", syscall.ECONNREFUSED)}
+}
+
+// heals ends the trouble.
+func (n *network) heals() {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	n.down, n.stranger = nil, ""
 }
 
 // event is what was told about an object.
