@@ -138,7 +138,8 @@ func (r *Reconciler) reconcile(ctx context.Context, o *observation) (ctrl.Result
 	if failed != nil {
 		return ctrl.Result{}, failed
 	}
-	return ctrl.Result{RequeueAfter: jitter(o.rest(last))}, nil
+	// What the shared view raised came before the rest of the queue. The next look on our own does not.
+	return ctrl.Result{RequeueAfter: jitter(o.rest(last)), Priority: new(0)}, nil
 }
 
 // decide looks, and chooses the next step. The view that all share is good for waiting: before anything is done, MAAS itself is

@@ -184,10 +184,12 @@ func (r *Reconciler) seenInAnswer(o *observation) bool {
 func (r *Reconciler) read(ctx context.Context, systemID string) (*maas.Machine, error) {
 	began := r.now()
 	m, err := r.MAAS.Machine(ctx, systemID)
-	if err == nil {
-		r.Inventory.Learned(m, began)
+	if err != nil {
+		r.Inventory.Touched(systemID) // what the view has may not be so any more
+		return nil, err
 	}
-	return m, err
+	r.Inventory.Learned(m, began)
+	return m, nil
 }
 
 // failureOf finds MAAS's own words for why a deployment failed. MAAS before 3.5 has them in its event log alone.
