@@ -2,10 +2,8 @@ package main
 
 import (
 	"context"
-	"crypto/tls"
 	"fmt"
 	"os"
-	"path/filepath"
 	"runtime/debug"
 
 	"k8s.io/klog/v2"
@@ -14,12 +12,10 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/healthz"
 	"sigs.k8s.io/controller-runtime/pkg/metrics"
 	metricsserver "sigs.k8s.io/controller-runtime/pkg/metrics/server"
-	"sigs.k8s.io/controller-runtime/pkg/webhook"
 
 	"github.com/capmaas/cluster-api-provider-maas/internal/checks"
 	"github.com/capmaas/cluster-api-provider-maas/internal/controllers"
 	"github.com/capmaas/cluster-api-provider-maas/internal/telemetry"
-	"github.com/capmaas/cluster-api-provider-maas/internal/webhooks"
 	"github.com/capmaas/cluster-api-provider-maas/maas"
 )
 
@@ -59,7 +55,7 @@ func run(ctx context.Context, o options) error {
 	managerOptions.LeaderElectionReleaseOnCancel = true
 	managerOptions.HealthProbeBindAddress = o.healthAddr
 	managerOptions.Metrics = metricsserver.Options{BindAddress: o.metricsAddr}
-	managerOptions.WebhookServer = webhook.NewServer(webhook.Options{Port: o.webhookPort, CertDir: o.webhookCertDir})
+	managerOptions.WebhookServer = newWebhookServer(o.webhookPort, o.webhookCertDir)
 	mgr, err := ctrl.NewManager(config, managerOptions)
 	if err != nil {
 		return fmt.Errorf("make the manager: %w", err)
@@ -94,22 +90,6 @@ func addProbes(mgr ctrl.Manager) error {
 	}
 	if err := mgr.AddReadyzCheck("ping", healthz.Ping); err != nil {
 		return fmt.Errorf("add the readiness check: %w", err)
-	}
-	return nil
-}
-
-// addWebhooks serves the webhooks, on standbys too, and says that we are ready when they answer.
-func addWebhooks(mgr ctrl.Manager, certDir string) error {
-	// The server would end with less than that.
-	if _, err := tls.LoadX509KeyPair(filepath.Join(certDir, "tls.crt"), filepath.Join(certDir, "tls.key")); err != nil {
-		return fmt.Errorf("read the certificate with which webhooks are served, tls.crt and tls.key in %s: %w "+
-			"(--webhook-cert-dir names another folder, --webhook-port 0 serves none)", certDir, err)
-	}
-	if err := webhooks.Setup(mgr); err != nil {
-		return err
-	}
-	if err := mgr.AddReadyzCheck("webhooks", mgr.GetWebhookServer().StartedChecker()); err != nil {
-		return fmt.Errorf("add the readiness check of the webhooks: %w", err)
 	}
 	return nil
 }

@@ -2,6 +2,8 @@ package integration
 
 import (
 	"context"
+	"crypto/tls"
+	"errors"
 	"fmt"
 	"path/filepath"
 	"strings"
@@ -26,10 +28,17 @@ func serveWebhooks(ctx context.Context) (stop func() error, err error) {
 		return nil, fmt.Errorf("install our webhooks: %w", err)
 	}
 	suite.webhookCerts = options.LocalServingCertDir
+	certificate, err := tls.LoadX509KeyPair(filepath.Join(suite.webhookCerts, "tls.crt"), filepath.Join(suite.webhookCerts, "tls.key"))
+	if err != nil {
+		return nil, fmt.Errorf("read the certificate of our webhooks: %w", err)
+	}
 	mgr, err := ctrl.NewManager(suite.config, ctrl.Options{
 		Scheme: suite.client.Scheme(), Metrics: metricsserver.Options{BindAddress: "0"}, HealthProbeBindAddress: "0",
 		WebhookServer: webhook.NewServer(webhook.Options{
-			Host: options.LocalServingHost, Port: options.LocalServingPort, CertDir: options.LocalServingCertDir,
+			Host: options.LocalServingHost, Port: options.LocalServingPort,
+			TLSOpts: []func(*tls.Config){func(config *tls.Config) {
+				config.GetCertificate = func(*tls.ClientHelloInfo) (*tls.Certificate, error) { return &certificate, nil }
+			}},
 		}),
 	})
 	if err != nil {
@@ -38,14 +47,18 @@ func serveWebhooks(ctx context.Context) (stop func() error, err error) {
 	if err := webhooks.Setup(mgr); err != nil {
 		return nil, err
 	}
-	serving, cancel := context.WithCancel(ctx)
+	serving, cancel := context.WithCancelCause(ctx)
 	ended := make(chan error, 1)
-	go func() { ended <- mgr.Start(serving) }()
+	go func() {
+		err := mgr.Start(serving)
+		cancel(fmt.Errorf("the server of our webhooks ended: %w", err))
+		ended <- err
+	}()
 	stop = func() error {
-		cancel()
+		cancel(nil)
 		return <-ended
 	}
-	if err := waitForWebhooks(ctx); err != nil {
+	if err := waitForWebhooks(serving); err != nil {
 		_ = stop()
 		return nil, err
 	}
@@ -59,13 +72,16 @@ func waitForWebhooks(ctx context.Context) error {
 	for _, probe := range []client.Object{&infrav1.MaasCluster{Spec: infrav1.MaasClusterSpec{DNSDomain: "a b"}}, machine, template} {
 		probe.SetNamespace("default")
 		probe.SetName("probe")
-		var last error
+		said := "nothing"
 		err := wait.PollUntilContextTimeout(ctx, 100*time.Millisecond, time.Minute, true, func(ctx context.Context) (bool, error) {
-			last = suite.client.Create(ctx, probe.DeepCopyObject().(client.Object), client.DryRunAll)
-			return last != nil && strings.Contains(last.Error(), "denied the request"), nil
+			err := suite.client.Create(ctx, probe.DeepCopyObject().(client.Object), client.DryRunAll)
+			if ctx.Err() == nil {
+				said = fmt.Sprint(err)
+			}
+			return strings.Contains(said, "denied the request"), nil
 		})
 		if err != nil {
-			return fmt.Errorf("wait for the webhook of %T: %w: it says %w", probe, err, last)
+			return fmt.Errorf("wait for the webhook of %T: %w; the API server says: %s", probe, errors.Join(err, context.Cause(ctx)), said)
 		}
 	}
 	return nil
