@@ -96,13 +96,55 @@ func checkSituations() []situation {
 				w.runs(controller)
 			},
 			on:      cluster,
+			unclear: true,
 			shows:   "EndpointResolves=False EndpointNotResolved",
 			message: "The name prod-abc123.maas cannot be resolved in the management cluster (there is no such name): the DNS servers of the management cluster must forward the domain maas to MAAS",
 			ready:   "True Ready",
 			event:   "CheckFailed",
-			unclear: true,
 			do:      "Let the resolver of the management cluster (CoreDNS, or that of its hosts) forward the domain to MAAS's DNS server.",
 			mend:    func(w *world) { w.deaf = false },
+		},
+	}
+}
+
+// templateSituations: nobody knows what Nodes of a template will offer, so that the cluster autoscaler cannot scale up from zero.
+func templateSituations() []situation {
+	return []situation{
+		{
+			name:    "No machine in MAAS is of the kind that a template asks for",
+			wrong:   template(func(m *infrav1.MaasMachineSpec) { m.Tags = []string{"gpu"} }),
+			on:      workers,
+			shows:   "CapacityKnown=False NoSuitableMachine",
+			message: "no machine in MAAS fits: none has tag \"gpu\"",
+			unclear: true,
+			do:      "Add such machines to MAAS, or give some the tag. For the autoscaler it is enough to set `minCPU`, `minMemory`, `minDiskSize` and `architecture`.",
+		},
+		{
+			name:    "The machines that fit a template are of two architectures",
+			region:  func(c *simulator.Config) { c.Machines[1].Architecture = "arm64/generic" },
+			wrong:   template(func(*infrav1.MaasMachineSpec) {}),
+			on:      workers,
+			shows:   "CapacityKnown=False ArchitectureUnknown",
+			message: "machines of the architectures amd64 and arm64 fit: name one in architecture of another MaasMachineTemplate",
+			unclear: true,
+			do:      "Set `architecture` in another MaasMachineTemplate.",
+		},
+		{
+			name: "MAAS is away while a template is made",
+			wrong: func(w *world) {
+				w.stands()
+				w.network.breaks()
+				template(func(*infrav1.MaasMachineSpec) {})(w)
+			},
+			on:      workers,
+			shows:   "CapacityKnown=Unknown MAASUnreachable",
+			message: "MAAS cannot be read: maas: list machines: cannot connect: connect: connection refused",
+			others: []string{
+				"prod MAASUnavailable: MAAS maas.example.com is not available: cannot connect: connect: connection refused",
+			},
+			passes: true,
+			do:     "Bring MAAS back, or the network to it. It is looked again by itself.",
+			mend:   (*world).heals,
 		},
 	}
 }
@@ -111,7 +153,7 @@ func checkSituations() []situation {
 func template(change func(*infrav1.MaasMachineSpec)) func(*world) {
 	return func(w *world) {
 		object := &infrav1.MaasMachineTemplate{ObjectMeta: metav1.ObjectMeta{
-			Namespace: namespace, Name: "prod-workers", Labels: map[string]string{clusterv1.ClusterNameLabel: cluster},
+			Namespace: namespace, Name: workers, Labels: map[string]string{clusterv1.ClusterNameLabel: cluster},
 			OwnerReferences: []metav1.OwnerReference{{APIVersion: clusterv1.GroupVersion.String(), Kind: "Cluster", Name: cluster, UID: "cluster"}},
 		}}
 		object.Spec.Template.Spec.Image = "custom/u-2404"

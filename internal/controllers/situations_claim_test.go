@@ -145,6 +145,70 @@ func claimSituations() []situation {
 			do:      "Ask for less in storage of the MaasMachineTemplate. MAAS's documentation of allocate tells its syntax.",
 		},
 		{
+			name:    "The storage that is asked for is not in MAAS's syntax",
+			wrong:   adds(worker, func(m *infrav1.MaasMachine) { m.Spec.Storage = "100GB" }),
+			shows:   "MachineAllocated=False ClaimRefused",
+			message: "MAAS maas.example.com refuses: maas: list machines: storage: Malformed storage constraint, \"100GB\".",
+			event:   "ClaimRefused",
+			unclear: true,
+			do:      "Correct storage in a new MaasMachineTemplate: `root:100(ssd)` asks for a disk of 100 GB with the tag `ssd` to boot from.",
+		},
+		{
+			name:    "A subnet that is asked for does not exist",
+			wrong:   adds(worker, func(m *infrav1.MaasMachine) { m.Spec.Subnets = []string{"10.99.0.0/24"} }),
+			shows:   "MachineAllocated=False ClaimRefused",
+			message: "MAAS maas.example.com refuses: maas: list machines: subnets: No matching subnets found.",
+			event:   "ClaimRefused",
+			unclear: true,
+			do:      "Correct subnets in a new MaasMachineTemplate: names or CIDRs as MAAS has them, or `space:dmz`.",
+		},
+		{
+			name: "All machines that are Ready are locked",
+			wrong: func(w *world) {
+				for _, id := range []string{"aaaaa1", "aaaaa2", "aaaaa3"} {
+					w.must(w.region.Lock(id, true))
+				}
+				w.add(worker)
+			},
+			shows:   "MachineAllocated=False NoMachineAvailable",
+			message: "no machine available: 3 of 3 machines are Ready, none of these is unlocked",
+			event:   "NoMachineAvailable",
+			unclear: true,
+			do:      "Unlock a machine in MAAS.",
+		},
+		{
+			name: "Another MaasMachine got the only machine that fits",
+			wrong: func(w *world) {
+				ssd := func(m *infrav1.MaasMachine) { m.Spec.Tags = []string{"ssd"} }
+				w.runs(controller, ssd)
+				w.add(worker, ssd)
+			},
+			shows:   "MachineAllocated=False NoMachineAvailable",
+			message: "no machine available: 1 of 3 machines has tag \"ssd\", none of these is Ready (1 Deployed)",
+			event:   "NoMachineAvailable",
+			unclear: true,
+			do:      "Give another machine the tag in MAAS, or make fewer replicas.",
+		},
+		{
+			name: "MAAS is too busy with other changes to claim a machine",
+			wrong: func(w *world) {
+				w.region.SetIntercept(func(r simulator.Request) simulator.Fault {
+					if r.Op == "allocate" {
+						return simulator.Fault{Status: 409, ContentType: "text/html", Body: "<h1>Conflict</h1>"}
+					}
+					return simulator.Fault{}
+				})
+				w.add(worker)
+			},
+			shows:        "MachineAllocated=Unknown MAASUnreachable",
+			message:      "MAAS maas.example.com: maas: allocate machine: MAAS was too busy with conflicting changes; nothing was changed",
+			ready:        "False WaitingForMachine",
+			readyMessage: "MAAS maas.example.com: maas: allocate machine: MAAS was too busy with conflicting changes; nothing was changed; no machine is claimed",
+			passes:       true,
+			do:           "Wait: it is tried again. If it stays so for long, look at what else changes machines in MAAS.",
+			mend:         (*world).heals,
+		},
+		{
 			name: "Somebody else is always quicker to take the machines",
 			wrong: func(w *world) {
 				w.answers("allocate", 409, "No available machine matches constraints: [('system_id', ['aaaaa1'])] (resolved to \"system_id=aaaaa1\")")
@@ -179,8 +243,8 @@ func claimSituations() []situation {
 				w.add(worker)
 			},
 			unclear:      true,
-			shows:        "MachineDeployed=False WaitingForMachine",
-			message:      "no machine is claimed",
+			shows:        "MachineAllocated=Unknown ClaimOutcomeUnknown",
+			message:      "MAAS maas.example.com gave no usable answer, and shows no effect: maas: allocate machine: Internal server error (it may have taken effect)",
 			ready:        "False WaitingForMachine",
 			readyMessage: "MAAS maas.example.com gave no usable answer, and shows no effect: maas: allocate machine: Internal server error (it may have taken effect); no machine is claimed",
 			do:           "Look into MAAS's own log. The same machine is asked for until MAAS answers, and none is lost if one of the requests took effect.",

@@ -178,6 +178,23 @@ func regionSituations() []situation {
 			mend: (*world).heals,
 		},
 		{
+			name: "MAAS speaks TLS by now, and redirects",
+			wrong: func(w *world) {
+				w.network.stranger = "HTTP/1.1 301 Moved\r\nLocation: https://maas.example.com:5443/MAAS/api/2.0/users/?op=whoami\r\nContent-Length: 0\r\n\r\n"
+			},
+			on:           cluster,
+			shows:        "MAASAvailable=False NotMAAS",
+			message:      "MAAS_ENDPOINT does not lead to MAAS: the address redirects: set the endpoint to https://maas.example.com:5443/MAAS",
+			ready:        "False LoadBalancerFailed",
+			readyMessage: "maas: whoami: the address redirects: set the endpoint to https://maas.example.com:5443/MAAS",
+			event:        "MAASUnavailable",
+			others: []string{
+				"prod EndpointFailed: maas: whoami: the address redirects: set the endpoint to https://maas.example.com:5443/MAAS",
+			},
+			do:   "Set `MAAS_ENDPOINT` to the address that the message names.",
+			mend: (*world).heals,
+		},
+		{
 			name:         "The endpoint is a web page",
 			wrong:        func(w *world) { w.everyAnswer(200, "text/html", "<html><body>It works!</body></html>") },
 			on:           cluster,
@@ -254,11 +271,11 @@ func regionSituations() []situation {
 			region:  func(c *simulator.Config) { c.Version = "3.2.10" },
 			wrong:   func(*world) {},
 			on:      cluster,
+			unclear: true,
 			shows:   "MAASAvailable=False MAASVersionUnsupported",
 			message: "MAAS maas.example.com is of version 3.2.10, and 3.3 is the oldest that is supported: upgrade MAAS",
 			ready:   "True Ready",
 			event:   "MAASUnavailable",
-			unclear: true,
 			do:      "Upgrade MAAS to 3.3 or newer.",
 		},
 		{

@@ -140,12 +140,18 @@ func (w *world) get(name string) *infrav1.MaasMachine {
 
 func (w *world) conditions(name string) []metav1.Condition {
 	w.Helper()
-	if name != cluster {
-		return w.get(name).Status.Conditions
+	object := interface {
+		client.Object
+		GetConditions() []metav1.Condition
+	}(&infrav1.MaasMachine{})
+	switch name {
+	case cluster:
+		object = &infrav1.MaasCluster{}
+	case workers:
+		object = &infrav1.MaasMachineTemplate{}
 	}
-	c := &infrav1.MaasCluster{}
-	w.must(client.IgnoreNotFound(w.client.Get(context.Background(), client.ObjectKey{Namespace: namespace, Name: name}, c)))
-	return c.Status.Conditions
+	w.must(client.IgnoreNotFound(w.client.Get(context.Background(), client.ObjectKey{Namespace: namespace, Name: name}, object)))
+	return object.GetConditions()
 }
 
 // edit changes an object as a user would.

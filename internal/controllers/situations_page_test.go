@@ -67,8 +67,11 @@ func (s situation) write(text *strings.Builder) {
 }
 
 func (s situation) kind() string {
-	if s.object() == cluster {
+	switch s.object() {
+	case cluster:
 		return "MaasCluster"
+	case workers:
+		return "MaasMachineTemplate"
 	}
 	return "MaasMachine"
 }

@@ -127,7 +127,7 @@ func refusals() []refusal {
 
 func newTemplate(change func(*infrav1.MaasMachineSpec)) func() error {
 	return func() error {
-		object := &infrav1.MaasMachineTemplate{ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: "prod-workers"}}
+		object := &infrav1.MaasMachineTemplate{ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: workers}}
 		object.Spec.Template.Spec.Image = "custom/u-2404"
 		change(&object.Spec.Template.Spec)
 		_, err := webhooks.Rules{}.OfTemplate().ValidateCreate(context.Background(), object)

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	clusterv1 "sigs.k8s.io/cluster-api/api/core/v1beta2"
 
 	infrav1 "github.com/capmaas/cluster-api-provider-maas/api/v1beta1"
 	"github.com/capmaas/cluster-api-provider-maas/maas/simulator"
@@ -24,6 +25,21 @@ func releaseSituations() []situation {
 			event:   "Held",
 			do:      "Delete the Machine. If the MaasMachine alone is really to go, confirm with the annotation `infrastructure.cluster.x-k8s.io/maas-confirm-delete`.",
 			mend:    func(w *world) { w.deleteOwner(worker) },
+		},
+		{
+			name: "The Cluster and its Machine are paused, and the Machine is deleted",
+			wrong: deleted(func(w *world, _ string) error {
+				edit(w, &clusterv1.Cluster{}, cluster, func(c *clusterv1.Cluster) { yes := true; c.Spec.Paused = &yes })
+				return nil
+			}),
+			shows:        "Paused=True Paused",
+			message:      "Cluster spec.paused is set to true",
+			ready:        "True Ready",
+			readyMessage: "machine node1 (aaaaa1) in MAAS maas.example.com",
+			do:           "Unpause the Cluster: `clusterctl move` pauses it, and so may somebody by hand.",
+			mend: func(w *world) {
+				edit(w, &clusterv1.Cluster{}, cluster, func(c *clusterv1.Cluster) { c.Spec.Paused = nil })
+			},
 		},
 		{
 			name:    "An operator locked the machine, and now its Machine is deleted",

@@ -30,7 +30,7 @@ func judge(w *world, s situation) {
 	w.Helper()
 	var complaints []string
 	complain := func(format string, args ...any) { complaints = append(complaints, fmt.Sprintf(format, args...)) }
-	for _, object := range []string{cluster, controller, worker} {
+	for _, object := range objects() {
 		for _, c := range w.conditions(object) {
 			what := object + "'s " + c.Type
 			acceptable(complain, what, c.Message)

@@ -26,6 +26,7 @@ import (
 	"github.com/capmaas/cluster-api-provider-maas/internal/checks"
 	"github.com/capmaas/cluster-api-provider-maas/internal/controllers/maascluster"
 	"github.com/capmaas/cluster-api-provider-maas/internal/controllers/maasmachine"
+	"github.com/capmaas/cluster-api-provider-maas/internal/controllers/maasmachinetemplate"
 	"github.com/capmaas/cluster-api-provider-maas/internal/endpoint"
 	"github.com/capmaas/cluster-api-provider-maas/internal/identity"
 	"github.com/capmaas/cluster-api-provider-maas/internal/inventory"
@@ -39,7 +40,8 @@ const (
 	namespace  = "default"
 	cluster    = "prod"
 	worker     = "prod-md-0"
-	controller = "prod-cp-0" // a machine of the control plane
+	controller = "prod-cp-0"    // a machine of the control plane
+	workers    = "prod-workers" // a template
 	ourUser    = "capmaas"
 	otherUser  = "alice"
 	host       = "prod-abc123.maas"
@@ -107,7 +109,7 @@ func newWorld(t *testing.T, change func(*simulator.Config)) *world {
 	}
 	w.workload = fake.NewClientBuilder().WithScheme(scheme).Build()
 	w.client = fake.NewClientBuilder().WithScheme(scheme).
-		WithStatusSubresource(&infrav1.MaasMachine{}, &infrav1.MaasCluster{}, &clusterv1.Machine{}, &clusterv1.Cluster{}).
+		WithStatusSubresource(&infrav1.MaasMachine{}, &infrav1.MaasMachineTemplate{}, &infrav1.MaasCluster{}, &clusterv1.Machine{}, &clusterv1.Cluster{}).
 		WithObjects(w.clusterObject(), w.maasClusterObject()).Build()
 	w.starts()
 	return w
@@ -188,9 +190,10 @@ func (w *world) now() time.Time { return w.clock.Now().Add(w.skew) }
 
 // manager is what runs of the provider.
 type manager struct {
-	clusters *maascluster.Reconciler
-	machines *maasmachine.Reconciler
-	names    *checks.Names
+	clusters  *maascluster.Reconciler
+	machines  *maasmachine.Reconciler
+	templates *maasmachinetemplate.Reconciler
+	names     *checks.Names
 }
 
 // starts starts the manager, anew if it ran. It remembers nothing then.
@@ -199,7 +202,7 @@ func (w *world) starts() {
 	clock := checks.NewClock(w.now)
 	api := w.api(clock.Observe)
 	publisher, user := endpoint.NewPublisher(api), identity.NewWithClock(api, w.now)
-	names := checks.NewNames(w.resolve, w.now)
+	names, view := checks.NewNames(w.resolve, w.now), inventory.New(api, w.now)
 	w.manager = manager{
 		clusters: &maascluster.Reconciler{
 			Client: w.client, Endpoint: publisher, Identity: user, ClusterCache: w.workloads(), Recorder: w, Names: names,
@@ -207,10 +210,11 @@ func (w *world) starts() {
 		},
 		machines: &maasmachine.Reconciler{
 			Client: w.client, MAAS: api, Endpoint: publisher, Identity: user, ClusterCache: w.workloads(), Recorder: w, Now: w.now,
-			Inventory: inventory.New(api, w.now), Reservations: &placement.Reservations{},
+			Inventory: view, Reservations: &placement.Reservations{},
 			Probe: func(context.Context, string, int32) bool { return false },
 		},
-		names: names,
+		templates: &maasmachinetemplate.Reconciler{Client: w.client, Inventory: view},
+		names:     names,
 	}
 }
 
@@ -256,6 +260,7 @@ func (w *world) look() {
 	for i := range list.Items {
 		run(w.manager.machines.Reconcile, list.Items[i].Name)
 	}
+	run(w.manager.templates.Reconcile, workers)
 	w.manager.names.Round(context.Background())
 }
 
@@ -286,7 +291,7 @@ func (w *world) until(done func() bool) {
 // story is what all conditions say, for failures.
 func (w *world) story() string {
 	text := &strings.Builder{}
-	for _, name := range []string{cluster, controller, worker} {
+	for _, name := range objects() {
 		for _, c := range w.conditions(name) {
 			fmt.Fprintf(text, "\n  %s %s=%s %s: %s", name, c.Type, c.Status, c.Reason, c.Message)
 		}
@@ -296,3 +301,6 @@ func (w *world) story() string {
 	}
 	return text.String()
 }
+
+// objects are all whose conditions count.
+func objects() []string { return []string{cluster, workers, controller, worker} }
