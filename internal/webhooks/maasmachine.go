@@ -64,10 +64,13 @@ func changedMachine(before, now *infrav1.MaasMachine) field.ErrorList {
 	return found
 }
 
-// sameMachine checks that the names of the machine are set once, and well.
+// sameMachine checks that the names of the machine are set once, and well. Names that contradict each other may be set right.
 func sameMachine(before, now infrav1.MaasMachineSpec, path *field.Path) field.ErrorList {
 	if before.SystemID == now.SystemID && before.ProviderID == now.ProviderID {
 		return nil
+	}
+	if len(identity(before, path)) > 0 {
+		return identity(now, path)
 	}
 	var found field.ErrorList
 	for _, name := range []struct{ field, was, is string }{

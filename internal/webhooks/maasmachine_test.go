@@ -36,6 +36,11 @@ func deployed(m *infrav1.MaasMachine) {
 	m.Spec.ProviderID = "maas:///z1/4y3h7n"
 }
 
+func contradictory(m *infrav1.MaasMachine) {
+	claimed(m)
+	m.Spec.ProviderID = "maas:///z1/other1"
+}
+
 func lxd(m *infrav1.MaasMachine) {
 	m.Spec.LXD = &apiextensionsv1.JSON{Raw: []byte(`{"enabled":true}`)}
 	m.Spec.Parent = "abc123"
@@ -190,6 +195,9 @@ func TestChangesOfMaasMachines(t *testing.T) {
 		"no provider ID": {deployed, func(m *infrav1.MaasMachine) { m.Spec.ProviderID = "" }, "spec.providerID: Forbidden"},
 		"a provider ID of another machine": {claimed, func(m *infrav1.MaasMachine) { m.Spec.ProviderID = "maas:///z1/other1" },
 			"must end in the system ID that stands in spec.systemID, 4y3h7n"},
+		"a contradiction of long ago is mended": {contradictory, func(m *infrav1.MaasMachine) { m.Spec.ProviderID = "maas:///z1/4y3h7n" }, ""},
+		"a contradiction of long ago gets worse": {contradictory, func(m *infrav1.MaasMachine) { m.Spec.ProviderID = "aws:///z1/i-1" },
+			"spec.providerID: Invalid value"},
 		"another image": {nil, func(m *infrav1.MaasMachine) { m.Spec.Image = "custom/other" },
 			"spec.image: Forbidden: cannot be changed: the machine was chosen and installed by it"},
 		"more memory":    {deployed, func(m *infrav1.MaasMachine) { m.Spec.MinMemory++ }, "spec.minMemory: Forbidden: cannot be changed"},
