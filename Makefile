@@ -60,7 +60,8 @@ sandbox-build: root-there sandbox-program ## Build what the sandbox needs, witho
 .PHONY: sandbox-program
 sandbox-program: go-there
 	@mkdir -p $(BIN)
-	@cd sandbox && go build -o $(BIN)/sandbox ./cmd/sandbox
+	@cd sandbox && go build -o $(BIN)/sandbox ./cmd/sandbox || {
+	  echo "the sandbox program was not built, for the reasons above; the first time, Go downloads modules and needs the network" >&2; exit 1; }
 
 ##@ Build
 

@@ -75,7 +75,7 @@ func (e *commandError) call() string {
 func (e *commandError) Unwrap() error { return e.err }
 
 // tailLines is how much of a failing program's output is shown.
-const tailLines = 30
+const tailLines = 12
 
 // exec runs a program to its end, with its output in the step's log. When ctx ends, it and its children are killed.
 func (s *session) exec(ctx context.Context, c command) error {

@@ -30,7 +30,7 @@ func hintFor(e *commandError) string {
 	case killed, says("signal: killed"):
 		return "something was killed while it ran, by the kernel if memory ran out: free some (a build takes up to 3 GiB), and run this again"
 	case says("temporary failure resolving", "network is unreachable", "no such host", "connection refused", "i/o timeout",
-		"could not resolve", "couldn't download", "server misbehaving"):
+		"could not resolve", "couldn't download", "failed getting release file", "server misbehaving"):
 		return "the network, or a proxy of it, cannot be reached: a first build downloads Debian packages and Go modules. Run this again when it is up"
 	case says("go.mod requires go >="):
 		return "a newer Go is needed: https://go.dev/dl/"

@@ -32,8 +32,8 @@ const (
 // Check finds out whether this machine has what the sandbox needs, without changing anything. All that is wrong is said at once.
 // Limits that can be raised are the business of CheckLimits.
 func Check(l Layout, needs Needs) error {
-	err := errors.Join(checkPaths(l), checkDisk(l, needs), checkOneFileSystem(l), checkFileSystem(l), checkMemory(needs), checkCgroups())
-	return Crowded(l, err)
+	scarce := Crowded(l, errors.Join(checkDisk(l, needs), checkMemory(needs)))
+	return errors.Join(checkPaths(l), checkOneFileSystem(l), checkFileSystem(l), checkCgroups(), scarce)
 }
 
 // RequireRoot says why, when the caller is not root.

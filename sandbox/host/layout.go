@@ -104,6 +104,9 @@ func (l Layout) MaasEnvironment() string { return filepath.Join(l.State, "maas.e
 // tuned remembers host limits that were raised, until they are put back.
 func (l Layout) tuned() string { return filepath.Join(l.State, "tuned.json") }
 
+// reservation holds how many inotify instances the sandbox takes.
+func (l Layout) reservation() string { return l.Run("inotify") }
+
 func (l Layout) lock() string { return filepath.Join(l.State, "lock") }
 
 // CgroupName is the name, under cgroupParent, of this sandbox's cgroups: two sandboxes on one machine do not meet. It follows

@@ -31,17 +31,42 @@ func (e *LimitError) Error() string {
 		"or raise it yourself (sysctl -w %s=%d)", e.Name, e.Have, e.Want, e.Name, e.Want)
 }
 
-// CheckLimits returns a *LimitError when a limit is too low for the machines.
-func CheckLimits(needs Needs) error {
+// CheckLimits returns a *LimitError when a limit is too low for the machines, those of other sandboxes counted that are not up yet.
+func CheckLimits(l Layout, needs Needs) error {
 	have, err := readLimit(inotifyLimit)
 	if err != nil {
 		return err
 	}
-	want := inotifyInUse() + baseInotify + needs.ControlPlanes*controlPlaneInotify + needs.Workers*workerInotify
+	want := max(inotifyInUse(), reserved(Others(l))) + needs.inotify()
 	if have < want {
 		return &LimitError{Name: "fs.inotify.max_user_instances", Have: have, Want: want, path: inotifyLimit}
 	}
 	return nil
+}
+
+// inotify is how many instances all machines take together.
+func (n Needs) inotify() int {
+	return baseInotify + n.ControlPlanes*controlPlaneInotify + n.Workers*workerInotify
+}
+
+// Reserve notes what the sandbox takes once all its machines run, for others that start meanwhile.
+func Reserve(l Layout, needs Needs) error {
+	if err := os.WriteFile(l.reservation(), []byte(strconv.Itoa(needs.inotify())), 0o600); err != nil {
+		return fmt.Errorf("noting what the sandbox takes: %w", err)
+	}
+	return nil
+}
+
+// reserved is what these sandboxes take once all their machines run.
+func reserved(sandboxes []Layout) int {
+	total := 0
+	for _, l := range sandboxes {
+		// One that says nothing is being taken down.
+		if count, err := readLimit(l.reservation()); err == nil {
+			total += count
+		}
+	}
+	return total
 }
 
 // Shortage says which limit of the host is used up, or nearly; "" when none is. Programs that meet one fail in ways that do not

@@ -21,7 +21,7 @@ func Lock(l Layout) (*os.File, error) { return lock(l, unix.LOCK_EX) }
 
 func lock(l Layout, how int) (*os.File, error) {
 	if err := os.MkdirAll(l.State, 0o755); err != nil {
-		return nil, fmt.Errorf("making the sandbox's folder: %w", err)
+		return nil, fmt.Errorf("making the sandbox's folder: %w (choose another one with --dir)", err)
 	}
 	file, err := os.OpenFile(l.lock(), os.O_RDWR|os.O_CREATE, 0o600)
 	if err != nil {

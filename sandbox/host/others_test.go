@@ -2,6 +2,7 @@ package host
 
 import (
 	"errors"
+	"os"
 	"strings"
 	"testing"
 )
@@ -44,5 +45,20 @@ func TestNothingIsAddedWhereNothingIsWrong(t *testing.T) {
 	cause := errors.New("cause")
 	if err := Crowded(Layout{State: t.TempDir()}, cause); !errors.Is(err, cause) {
 		t.Error(err)
+	}
+}
+
+func TestSandboxesTellOthersWhatTheyWillTake(t *testing.T) {
+	t.Parallel()
+	first, second := Layout{State: t.TempDir()}, Layout{State: t.TempDir()}
+	if err := os.Mkdir(first.Run(), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	needs := Needs{ControlPlanes: 1, Workers: 3}
+	if err := Reserve(first, needs); err != nil {
+		t.Fatal(err)
+	}
+	if got := reserved([]Layout{first, second}); got != needs.inotify() || got < 50 {
+		t.Errorf("reserved = %d, want %d", got, needs.inotify())
 	}
 }

@@ -18,7 +18,12 @@ type tuned struct {
 // RaiseLimit raises the limit, and remembers what it was. RestoreLimits puts it back.
 func RaiseLimit(l Layout, limit *LimitError) error {
 	// What it was goes to disk first, and as a whole: a crash in between restores a value that was never changed, which is harmless.
-	text, err := json.Marshal(tuned{Path: limit.path, Was: limit.Have, Set: limit.Want})
+	change := tuned{Path: limit.path, Was: limit.Have, Set: limit.Want}
+	if before, err := readTuned(l); err == nil && before.Path == change.Path && before.Set == limit.Have {
+		// It is raised for the second time.
+		change.Was = before.Was
+	}
+	text, err := json.Marshal(change)
 	if err != nil {
 		return fmt.Errorf("remembering a host limit: %w", err)
 	}
@@ -37,16 +42,12 @@ func RaiseLimit(l Layout, limit *LimitError) error {
 
 // RestoreLimits puts raised limits back to what they were. A limit that somebody changed since stays as it is.
 func RestoreLimits(l Layout) error {
-	text, err := os.ReadFile(l.tuned())
+	limit, err := readTuned(l)
 	if errors.Is(err, os.ErrNotExist) {
 		return nil
 	}
 	if err != nil {
 		return fmt.Errorf("restoring a host limit: %w", err)
-	}
-	var limit tuned
-	if err := json.Unmarshal(text, &limit); err != nil || limit.Path == "" {
-		return fmt.Errorf("restoring a host limit: %s is damaged", l.tuned())
 	}
 	have, err := readLimit(limit.Path)
 	if err != nil {
@@ -58,4 +59,16 @@ func RestoreLimits(l Layout) error {
 		}
 	}
 	return os.Remove(l.tuned())
+}
+
+func readTuned(l Layout) (tuned, error) {
+	var limit tuned
+	text, err := os.ReadFile(l.tuned())
+	if err != nil {
+		return limit, err
+	}
+	if err := json.Unmarshal(text, &limit); err != nil || limit.Path == "" {
+		return limit, fmt.Errorf("%s is damaged", l.tuned())
+	}
+	return limit, nil
 }

@@ -32,6 +32,10 @@ func TestRaisedLimitsArePutBackUnlessSomebodyChangedThem(t *testing.T) {
 		if got, err := readLimit(path); err != nil || got != 300 {
 			t.Errorf("%s: the raised limit is %d, %v", test.name, got, err)
 		}
+		// Another sandbox came up meanwhile, and more is needed.
+		if err := RaiseLimit(l, &LimitError{Name: "a.limit", Have: 300, Want: 400, path: path}); err != nil {
+			t.Fatalf("%s: RaiseLimit again: %v", test.name, err)
+		}
 		if test.meanwhile != "" {
 			if err := os.WriteFile(path, []byte(test.meanwhile), 0o644); err != nil {
 				t.Fatal(err)

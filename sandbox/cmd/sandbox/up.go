@@ -82,6 +82,16 @@ func (s *starter) up(ctx context.Context) error {
 	if err := host.RequireRoot(); err != nil {
 		return err
 	}
+	running, err := host.Running(s.layout)
+	if err != nil {
+		return err
+	}
+	if !running {
+		// Before anything is made.
+		if err := host.Check(s.layout, s.needs()); err != nil {
+			return err
+		}
+	}
 	lock, err := host.Lock(s.layout)
 	if errors.Is(err, host.ErrRunning) {
 		return s.join(ctx)
@@ -130,17 +140,19 @@ func (s *starter) start(ctx context.Context, lock *os.File) (<-chan error, error
 	return nil, s.tearDown(ctx, err)
 }
 
-// prepare checks the host, clears what an earlier sandbox left, and builds.
-func (s *starter) prepare(ctx context.Context) error {
+// needs are those of the cluster that was asked for.
+func (s *starter) needs() host.Needs {
 	_, err := os.Stat(s.layout.ImageStore())
-	needs := host.Needs{ControlPlanes: s.options.controlPlanes, Workers: s.options.workers, Built: err == nil}
-	if err := host.Check(s.layout, needs); err != nil {
-		return err
-	}
+	return host.Needs{ControlPlanes: s.options.controlPlanes, Workers: s.options.workers, Built: err == nil}
+}
+
+// prepare clears what an earlier sandbox left, and builds.
+func (s *starter) prepare(ctx context.Context) error {
 	if err := host.Clean(ctx, s.layout); err != nil {
 		return fmt.Errorf("clearing what an earlier sandbox left: %w", err)
 	}
-	if err := s.checkLimits(needs); err != nil {
+	// Now, for building takes long; and again afterwards, when another sandbox may have been started.
+	if err := s.checkLimits(); err != nil {
 		return err
 	}
 	if !s.options.noBuild {
@@ -151,11 +163,14 @@ func (s *starter) prepare(ctx context.Context) error {
 	if err := errors.Join(os.RemoveAll(s.layout.Logs()), os.RemoveAll(s.layout.Machines())); err != nil {
 		return fmt.Errorf("clearing the logs of an earlier sandbox: %w", err)
 	}
-	return s.layout.Make()
+	if err := errors.Join(s.checkLimits(), s.layout.Make()); err != nil {
+		return err
+	}
+	return host.Reserve(s.layout, s.needs())
 }
 
-func (s *starter) checkLimits(needs host.Needs) error {
-	err := host.CheckLimits(needs)
+func (s *starter) checkLimits() error {
+	err := host.CheckLimits(s.layout, s.needs())
 	limit, ok := errors.AsType[*host.LimitError](err)
 	if !ok || os.Getenv("SANDBOX_TUNE_HOST") != "1" {
 		return host.Crowded(s.layout, err)
