@@ -45,6 +45,20 @@ func checkSituations() []situation {
 			do:      "Upload the image for that architecture too.",
 		},
 		{
+			name:    "MAAS has neither the image nor the resource pool that a template names",
+			wrong:   template(func(m *infrav1.MaasMachineSpec) { m.Image, m.ResourcePool = "custom/u-2204", "wrokers" }),
+			on:      cluster,
+			shows:   "ZonesAndPoolsFound=False PoolNotFound",
+			message: "MAAS maas.example.com has no resource pool \"wrokers\", which spec.template.spec.resourcePool of MaasMachineTemplate default/prod-workers asks for: make it in MAAS, or name another one there",
+			ready:   "True Ready",
+			event:   "CheckFailed",
+			others: []string{
+				"prod CheckFailed: MAAS maas.example.com has no image custom/u-2204, which spec.template.spec.image of MaasMachineTemplate default/prod-workers asks for: upload it, or name another one there",
+			},
+			unclear: true,
+			do:      "Correct both in a new MaasMachineTemplate: each stands in a condition of its own.",
+		},
+		{
 			name:    "A template asks for a resource pool that MAAS does not have",
 			wrong:   template(func(m *infrav1.MaasMachineSpec) { m.ResourcePool = "wrokers" }),
 			on:      cluster,
@@ -114,9 +128,9 @@ func templateSituations() []situation {
 			name:    "No machine in MAAS is of the kind that a template asks for",
 			wrong:   template(func(m *infrav1.MaasMachineSpec) { m.Tags = []string{"gpu"} }),
 			on:      workers,
+			unclear: true,
 			shows:   "CapacityKnown=False NoSuitableMachine",
 			message: "no machine in MAAS fits: none has tag \"gpu\"",
-			unclear: true,
 			do:      "Add such machines to MAAS, or give some the tag. For the autoscaler it is enough to set `minCPU`, `minMemory`, `minDiskSize` and `architecture`.",
 		},
 		{
@@ -124,9 +138,9 @@ func templateSituations() []situation {
 			region:  func(c *simulator.Config) { c.Machines[1].Architecture = "arm64/generic" },
 			wrong:   template(func(*infrav1.MaasMachineSpec) {}),
 			on:      workers,
+			unclear: true,
 			shows:   "CapacityKnown=False ArchitectureUnknown",
 			message: "machines of the architectures amd64 and arm64 fit: name one in architecture of another MaasMachineTemplate",
-			unclear: true,
 			do:      "Set `architecture` in another MaasMachineTemplate.",
 		},
 		{
@@ -142,9 +156,10 @@ func templateSituations() []situation {
 			others: []string{
 				"prod MAASUnavailable: MAAS maas.example.com is not available: cannot connect: connect: connection refused",
 			},
-			passes: true,
-			do:     "Bring MAAS back, or the network to it. It is looked again by itself.",
-			mend:   (*world).heals,
+			unclear: true,
+			passes:  true,
+			do:      "Bring MAAS back, or the network to it. It is looked again by itself.",
+			mend:    (*world).heals,
 		},
 	}
 }

@@ -147,19 +147,19 @@ func claimSituations() []situation {
 		{
 			name:    "The storage that is asked for is not in MAAS's syntax",
 			wrong:   adds(worker, func(m *infrav1.MaasMachine) { m.Spec.Storage = "100GB" }),
+			unclear: true,
 			shows:   "MachineAllocated=False ClaimRefused",
 			message: "MAAS maas.example.com refuses: maas: list machines: storage: Malformed storage constraint, \"100GB\".",
 			event:   "ClaimRefused",
-			unclear: true,
 			do:      "Correct storage in a new MaasMachineTemplate: `root:100(ssd)` asks for a disk of 100 GB with the tag `ssd` to boot from.",
 		},
 		{
 			name:    "A subnet that is asked for does not exist",
 			wrong:   adds(worker, func(m *infrav1.MaasMachine) { m.Spec.Subnets = []string{"10.99.0.0/24"} }),
+			unclear: true,
 			shows:   "MachineAllocated=False ClaimRefused",
 			message: "MAAS maas.example.com refuses: maas: list machines: subnets: No matching subnets found.",
 			event:   "ClaimRefused",
-			unclear: true,
 			do:      "Correct subnets in a new MaasMachineTemplate: names or CIDRs as MAAS has them, or `space:dmz`.",
 		},
 		{
@@ -170,10 +170,10 @@ func claimSituations() []situation {
 				}
 				w.add(worker)
 			},
+			unclear: true,
 			shows:   "MachineAllocated=False NoMachineAvailable",
 			message: "no machine available: 3 of 3 machines are Ready, none of these is unlocked",
 			event:   "NoMachineAvailable",
-			unclear: true,
 			do:      "Unlock a machine in MAAS.",
 		},
 		{
@@ -183,10 +183,10 @@ func claimSituations() []situation {
 				w.runs(controller, ssd)
 				w.add(worker, ssd)
 			},
+			unclear: true,
 			shows:   "MachineAllocated=False NoMachineAvailable",
 			message: "no machine available: 1 of 3 machines has tag \"ssd\", none of these is Ready (1 Deployed)",
 			event:   "NoMachineAvailable",
-			unclear: true,
 			do:      "Give another machine the tag in MAAS, or make fewer replicas.",
 		},
 		{

@@ -158,12 +158,19 @@ func (n *network) heals() {
 }
 
 // event is what was told about an object.
-type event struct{ kind, object, reason, note string }
+type event struct {
+	kind, object, reason, note string
+	// series is by what client-go tells events apart: of those that do not differ in it, people see the first note alone.
+	series string
+}
 
 // Eventf records. It is client-go's EventRecorder.
-func (w *world) Eventf(regarding, _ runtime.Object, kind, reason, _, note string, args ...any) {
-	name := regarding.(client.Object).GetName()
-	w.told = append(w.told, event{kind: kind, object: name, reason: reason, note: fmt.Sprintf(note, args...)})
+func (w *world) Eventf(regarding, _ runtime.Object, kind, reason, action, note string, args ...any) {
+	object := regarding.(client.Object)
+	w.told = append(w.told, event{
+		kind: kind, object: object.GetName(), reason: reason, note: fmt.Sprintf(note, args...),
+		series: strings.Join([]string{object.GetName(), object.GetResourceVersion(), kind, reason, action}, " "),
+	})
 }
 
 // warnings are the events that tell of trouble.
