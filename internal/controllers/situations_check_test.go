@@ -48,6 +48,7 @@ func checkSituations() []situation {
 			name:    "MAAS has neither the image nor the resource pool that a template names",
 			wrong:   template(func(m *infrav1.MaasMachineSpec) { m.Image, m.ResourcePool = "custom/u-2204", "wrokers" }),
 			on:      cluster,
+			unclear: true,
 			shows:   "ZonesAndPoolsFound=False PoolNotFound",
 			message: "MAAS maas.example.com has no resource pool \"wrokers\", which spec.template.spec.resourcePool of MaasMachineTemplate default/prod-workers asks for: make it in MAAS, or name another one there",
 			ready:   "True Ready",
@@ -55,8 +56,7 @@ func checkSituations() []situation {
 			others: []string{
 				"prod CheckFailed: MAAS maas.example.com has no image custom/u-2204, which spec.template.spec.image of MaasMachineTemplate default/prod-workers asks for: upload it, or name another one there",
 			},
-			unclear: true,
-			do:      "Correct both in a new MaasMachineTemplate: each stands in a condition of its own.",
+			do: "Correct both in a new MaasMachineTemplate: each stands in a condition of its own.",
 		},
 		{
 			name:    "A template asks for a resource pool that MAAS does not have",
@@ -151,15 +151,15 @@ func templateSituations() []situation {
 				template(func(*infrav1.MaasMachineSpec) {})(w)
 			},
 			on:      workers,
+			unclear: true,
 			shows:   "CapacityKnown=Unknown MAASUnreachable",
 			message: "MAAS cannot be read: maas: list machines: cannot connect: connect: connection refused",
 			others: []string{
 				"prod MAASUnavailable: MAAS maas.example.com is not available: cannot connect: connect: connection refused",
 			},
-			unclear: true,
-			passes:  true,
-			do:      "Bring MAAS back, or the network to it. It is looked again by itself.",
-			mend:    (*world).heals,
+			passes: true,
+			do:     "Bring MAAS back, or the network to it. It is looked again by itself.",
+			mend:   (*world).heals,
 		},
 	}
 }

@@ -142,10 +142,11 @@ func deploySituations() []situation {
 			name: "An operator marked the machine broken before it was deployed",
 			wrong: func(w *world) {
 				w.claims(worker)
-				w.must(w.region.SetStatus(w.inMAAS(worker).SystemID, simulator.StatusBroken))
+				w.must(w.marksBroken(w.inMAAS(worker).SystemID, "the fan is broken"))
 			},
-			shows:   "MachineDeployed=False MachineBroken",
-			message: "machine node1 (aaaaa1) in MAAS maas.example.com is Broken: it was marked broken: delete the Machine to get another",
+			shows:   "MachineAllocated=False MachineNotOurs",
+			message: "machine aaaaa1 in MAAS maas.example.com is Broken and has no owner, and does not carry our claim: it is left alone; delete the Machine to get another",
+			event:   "MachineLost",
 			do:      "Delete the Machine to get another; a MachineHealthCheck does so by itself.",
 		},
 		{

@@ -69,9 +69,9 @@ func keepSituations() []situation {
 		},
 		{
 			name:    "An operator marked the running machine broken",
-			wrong:   ran(func(w *world, id string) error { return w.region.SetStatus(id, simulator.StatusBroken) }),
+			wrong:   ran(func(w *world, id string) error { return w.marksBroken(id, "the fan is broken") }),
 			shows:   "MachineDeployed=False MachineLeftDeployed",
-			message: "machine node1 (aaaaa1) in MAAS maas.example.com is Broken: it was marked broken (MAAS says: Deployed): it is not deployed again; delete the Machine to get another",
+			message: "machine node1 (aaaaa1) in MAAS maas.example.com is Broken: it was marked broken (MAAS says: the fan is broken): it is not deployed again; delete the Machine to get another",
 			event:   "MachineLost",
 			do:      "Delete the Machine to get another, or mark the machine fixed in MAAS. A MachineHealthCheck deletes the Machine by itself.",
 			mend:    func(w *world) { w.must(w.region.SetStatus("aaaaa1", simulator.StatusDeployed)) },

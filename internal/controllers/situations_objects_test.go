@@ -2,6 +2,10 @@ package controllers_test
 
 import (
 	"context"
+	"fmt"
+	"net/http"
+	"net/url"
+	"strings"
 
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -212,6 +216,29 @@ func (w *world) inMAAS(name string) simulator.MachineSnapshot {
 		}
 	}
 	return simulator.MachineSnapshot{}
+}
+
+// marksBroken marks a machine broken as somebody does who is logged in to MAAS as its owner. MAAS releases it then.
+func (w *world) marksBroken(systemID, comment string) error {
+	body := url.Values{"comment": {comment}}.Encode()
+	request, err := http.NewRequest(http.MethodPost, w.endpoint+"/api/2.0/machines/"+systemID+"/?op=mark_broken", strings.NewReader(body))
+	if err != nil {
+		return err
+	}
+	key := strings.Split(ourKey, ":")
+	request.Header.Set("Content-Type", "application/x-www-form-urlencoded")
+	request.Header.Set("Authorization", fmt.Sprintf(
+		`OAuth oauth_version="1.0", oauth_signature_method="PLAINTEXT", oauth_consumer_key="%s", oauth_token="%s", oauth_signature="%%26%s", oauth_nonce="%d", oauth_timestamp="%d"`,
+		key[0], key[1], key[2], w.clock.Now().UnixNano(), w.clock.Now().Unix()))
+	answer, err := w.network.RoundTrip(request)
+	if err != nil {
+		return err
+	}
+	defer answer.Body.Close()
+	if answer.StatusCode != http.StatusOK {
+		return fmt.Errorf("mark broken: %s", answer.Status)
+	}
+	return nil
 }
 
 // node lets a Node register in the workload cluster, as kubelet does.

@@ -145,10 +145,10 @@ func releaseSituations() []situation {
 		{
 			name:    "MAAS does not allow our user to release the machine",
 			wrong:   deleted(func(w *world, _ string) error { w.answers("release", 403, ""); return nil }),
+			unclear: true,
 			shows:   "Deleting=True ReleaseFailed",
 			message: "MAAS maas.example.com refuses: maas: release machine: not permitted, no reason given: the user lacks the right, or the machine is locked or another user's",
 			event:   "ReleaseFailed",
-			unclear: true,
 			do:      "Look at the machine in MAAS: who owns it, and whether it is locked. Release it there by hand if CAPMAAS may not.",
 			mend:    (*world).heals,
 		},
@@ -158,9 +158,9 @@ func releaseSituations() []situation {
 				w.answers("release", 500, "Power action failed: IPMI authentication failed")
 				return nil
 			}),
+			unclear: true,
 			shows:   "Deleting=True ReleaseOutcomeUnknown",
 			message: "MAAS maas.example.com gave no usable answer, and shows no effect: maas: release machine: Power action failed: IPMI authentication failed (it may have taken effect)",
-			unclear: true,
 			do:      "Check the machine's power settings in MAAS, and its BMC. It is tried again by itself. For hardware beyond hope there is the annotation `infrastructure.cluster.x-k8s.io/maas-abandon`, with the reason as its value.",
 			mend:    (*world).heals,
 		},
@@ -170,6 +170,7 @@ func releaseSituations() []situation {
 				w.answers("release", 409, "Machine cannot be released in its current state ('Failed disk erasing').")
 				return w.region.SetStatus(id, simulator.StatusFailedDiskErasing)
 			}),
+			unclear: true,
 			shows:   "Deleting=True ReleaseFailed",
 			message: "MAAS maas.example.com refuses: maas: release machine: Machine cannot be released in its current state ('Failed disk erasing').",
 			event:   "MachineLost",
@@ -177,9 +178,8 @@ func releaseSituations() []situation {
 			others: []string{
 				"prod-md-0 ReleaseFailed: MAAS maas.example.com refuses: maas: release machine: Machine cannot be released in its current state ('Failed disk erasing').",
 			},
-			unclear: true,
-			do:      "Mark the machine broken in MAAS, or release it there without erasing.",
-			mend:    (*world).heals,
+			do:   "Mark the machine broken in MAAS, or release it there without erasing.",
+			mend: (*world).heals,
 		},
 		{
 			name:    "CAPMAAS has the API key of another user of MAAS when a Machine is deleted",
