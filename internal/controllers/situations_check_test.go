@@ -118,6 +118,33 @@ func checkSituations() []situation {
 			do:      "Let the resolver of the management cluster (CoreDNS, or that of its hosts) forward the domain to MAAS's DNS server.",
 			mend:    func(w *world) { w.deaf = false },
 		},
+		{
+			name: "The management cluster resolves the control plane's name to another address",
+			wrong: func(w *world) {
+				w.hosts = []string{"192.0.2.7"}
+				w.runs(controller)
+			},
+			on:      cluster,
+			shows:   "EndpointResolves=False EndpointResolvesElsewhere",
+			message: "In the management cluster prod-abc123.maas leads to 192.0.2.7, but in MAAS its addresses are 10.20.0.3: look which DNS server answers for prod-abc123.maas there",
+			ready:   "True Ready",
+			event:   "CheckFailed",
+			do:      "Look for another record of that name, in another DNS server or in `/etc/hosts`, and remove it.",
+			mend:    func(w *world) { w.hosts = nil },
+		},
+		{
+			name: "The name of an endpoint of the user's own does not resolve",
+			wrong: func(w *world) {
+				external(infrav1.APIEndpoint{Host: "prod.example.com", Port: 6443})(w)
+			},
+			on:      cluster,
+			shows:   "EndpointResolves=False EndpointNotResolved",
+			message: "The name prod.example.com cannot be resolved in the management cluster (there is no such name): make it known to the DNS servers that the management cluster uses",
+			ready:   "True Ready",
+			event:   "CheckFailed",
+			do:      "Make a DNS record for it, or let the resolver of the management cluster ask the DNS server that has it.",
+			mend:    func(w *world) { w.hosts = []string{"192.0.2.7"} },
+		},
 	}
 }
 

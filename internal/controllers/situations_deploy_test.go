@@ -181,7 +181,7 @@ func deploySituations() []situation {
 			},
 			shows:   "MachineDeployed=False MachineFailedTesting",
 			message: "machine node1 (aaaaa1) in MAAS maas.example.com is Failed testing: it failed a hardware test: delete the Machine to get another",
-			do:      "Look at the test's results in MAAS. Delete the Machine to get another; the failed machine waits in MAAS for you.",
+			do:      "Look at the test's results in MAAS, and override the failed test or mark the machine broken there. Then delete the Machine to get another.",
 		},
 		{
 			name: "The machine was deleted from MAAS while it was being installed",

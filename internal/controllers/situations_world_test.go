@@ -63,6 +63,7 @@ type world struct {
 	workload client.Client
 	reached  bool          // the workload API server answers
 	deaf     bool          // the management cluster's resolver does not ask MAAS's
+	hosts    []string      // what it answers instead, if anything
 	skew     time.Duration // of our clock
 	manager  manager
 	told     []event
@@ -242,6 +243,9 @@ func (w *world) workloads() clustercache.ClusterCache {
 
 // resolve answers for MAAS's DNS, unless nobody in the management cluster asks it.
 func (w *world) resolve(_ context.Context, name string) ([]string, error) {
+	if len(w.hosts) > 0 {
+		return w.hosts, nil
+	}
 	for _, record := range w.region.Snapshot().DNSResources {
 		if record.FQDN == name && !w.deaf {
 			return record.Addresses, nil
