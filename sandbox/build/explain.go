@@ -28,7 +28,7 @@ func hintFor(e *commandError) string {
 	case errors.Is(e.err, exec.ErrNotFound):
 		return fmt.Sprintf("the program %s is needed, and is not in PATH: install it, and run this again", e.argv[0])
 	case killed, says("signal: killed"):
-		return "something was killed while it ran, by the kernel if memory ran out: free some (a build takes up to 3 GiB), and run this again"
+		return "something was killed while it ran, by the kernel if memory ran out: free some (linking Kubernetes alone takes more than 1 GiB), and run this again"
 	case says("temporary failure resolving", "network is unreachable", "no such host", "connection refused", "i/o timeout",
 		"could not resolve", "couldn't download", "failed getting release file", "server misbehaving"):
 		return "the network, or a proxy of it, cannot be reached: a first build downloads Debian packages and Go modules. Run this again when it is up"

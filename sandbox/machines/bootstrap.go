@@ -7,6 +7,7 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 )
 
@@ -79,7 +80,7 @@ func tellingLines(output []byte) []string {
 			last = last[1:]
 		}
 	}
-	telling := append(checks, ends...)
+	telling := slices.Concat(checks, ends)
 	if len(telling) == 0 {
 		return last
 	}

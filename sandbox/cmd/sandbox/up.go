@@ -106,11 +106,16 @@ func (s *starter) up(ctx context.Context) error {
 	if err = s.follow(ctx, ended); err == nil {
 		return nil
 	}
-	if running, _ := host.Running(s.layout); running && s.options.keep && ctx.Err() == nil {
+	if _, gone := errors.AsType[*goneError](err); s.options.keep && !gone && ctx.Err() == nil {
 		return s.leftRunning(err)
 	}
 	return s.tearDown(ctx, err)
 }
+
+// goneError says why the sandbox itself ended, which others feel first as a server that does not answer.
+type goneError struct{ error }
+
+func (e *goneError) Unwrap() error { return e.error }
 
 // leftRunning adds to what went wrong that one can look at it, and how to end that.
 func (s *starter) leftRunning(err error) error {
@@ -224,14 +229,31 @@ func (s *starter) join(ctx context.Context) error {
 		case <-time.After(500 * time.Millisecond):
 		}
 	}
-	err := s.follow(ctx, nil)
+	err := s.follow(ctx, s.untilEnd(ctx))
 	switch {
 	case err == nil:
 		return nil
 	case ctx.Err() != nil:
 		return errors.New("stopped following; the sandbox goes on")
+	case errors.Is(err, management.ErrEnded):
+		return fmt.Errorf("the sandbox has ended meanwhile: taken down, or killed (logs: %s)", s.layout.Logs())
 	}
 	return s.leftRunning(err)
+}
+
+// untilEnd tells when a sandbox ends that another command started.
+func (s *starter) untilEnd(ctx context.Context) <-chan error {
+	ended := make(chan error, 1)
+	go func() {
+		for ctx.Err() == nil {
+			if running, err := host.Running(s.layout); err == nil && !running {
+				ended <- management.ErrEnded
+				return
+			}
+			time.Sleep(time.Second)
+		}
+	}()
+	return ended
 }
 
 // follow makes the cluster and follows it to the end.
@@ -250,7 +272,7 @@ func (s *starter) follow(ctx context.Context, ended <-chan error) error {
 	go func() {
 		select {
 		case err := <-ended:
-			cancel(err)
+			cancel(&goneError{err})
 		case <-ctx.Done():
 		}
 	}()
