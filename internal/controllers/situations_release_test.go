@@ -100,7 +100,7 @@ func releaseSituations() []situation {
 				"prod-md-0 ReleaseFailed: machine node1 (aaaaa1) in MAAS maas.example.com is Broken: it was marked broken (MAAS says: Deployed), and cannot be released: switch it off",
 			},
 			do:   "Switch the machine off in MAAS. It was given back when it was marked broken, so nothing else is needed.",
-			mend: func(w *world) { w.must(w.region.SetPower("aaaaa1", "off")) },
+			mend: func(w *world) { w.must(w.sees("aaaaa1", "off")) },
 		},
 		{
 			name:    "MAAS cannot find the hardware any more, and now its Machine is deleted",

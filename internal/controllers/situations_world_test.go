@@ -202,6 +202,7 @@ type manager struct {
 	machines  *maasmachine.Reconciler
 	templates *maasmachinetemplate.Reconciler
 	names     *checks.Names
+	view      *inventory.Inventory
 }
 
 // starts starts the manager, anew if it ran. It remembers nothing then.
@@ -223,6 +224,7 @@ func (w *world) starts() {
 		},
 		templates: &maasmachinetemplate.Reconciler{Client: w.client, Inventory: view},
 		names:     names,
+		view:      view,
 	}
 }
 
@@ -264,6 +266,7 @@ func (w *world) look() {
 			w.Fatalf("reconcile %s: %v", name, err)
 		}
 	}
+	w.manager.view.Step(context.Background())
 	run(w.manager.clusters.Reconcile, cluster)
 	w.clusterAPI()
 	list := &infrav1.MaasMachineList{}
