@@ -8,6 +8,7 @@ import (
 	"io"
 	"net"
 	"net/http"
+	"os"
 	"strings"
 )
 
@@ -34,7 +35,7 @@ func describeTransport(err error) string {
 	case errors.As(err, &op) && op.Op == "dial" && late:
 		return "cannot connect: no answer in time"
 	case errors.As(err, &op) && op.Op == "dial":
-		return "cannot connect: " + op.Err.Error()
+		return "cannot connect: " + withoutCall(op.Err)
 	case errors.As(err, &op) && op.Op == "proxyconnect":
 		return "cannot connect to the proxy"
 	case late:
@@ -42,9 +43,18 @@ func describeTransport(err error) string {
 	case errors.Is(err, io.EOF), errors.Is(err, io.ErrUnexpectedEOF):
 		return "the connection was closed before the answer was complete"
 	case errors.As(err, &op):
-		return "the connection broke: " + op.Err.Error()
+		return "the connection broke: " + withoutCall(op.Err)
 	}
 	return describeTLS(err)
+}
+
+// withoutCall leaves the name of the system call out, which says nothing to people.
+func withoutCall(err error) string {
+	var call *os.SyscallError
+	if errors.As(err, &call) {
+		return call.Err.Error()
+	}
+	return err.Error()
 }
 
 func describeTLS(err error) string {

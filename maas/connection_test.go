@@ -75,7 +75,7 @@ func readRequest(conn net.Conn) {
 func TestNothingSentIsUnavailable(t *testing.T) {
 	t.Parallel()
 	const refused = "http://127.0.0.1:1" // a free port could be taken by a test beside this one
-	wantKinds(t, "refused", clientOf(t, refused), ErrUnavailable, ErrUnavailable, "cannot connect: ")
+	wantKinds(t, "refused", clientOf(t, refused), ErrUnavailable, ErrUnavailable, "cannot connect: connection refused")
 
 	secure := httptest.NewUnstartedServer(text(200, "application/json", "[]"))
 	discard(secure.Config)

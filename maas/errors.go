@@ -1,6 +1,7 @@
 package maas
 
 import (
+	"cmp"
 	"errors"
 	"strings"
 	"time"
@@ -67,10 +68,7 @@ type Error struct {
 
 // Error returns one line: the operation and the message.
 func (e *Error) Error() string {
-	message := e.Message
-	if message == "" {
-		message = e.Kind.text()
-	}
+	message := cmp.Or(e.Message, textOf(e.Kind, e.Operation))
 	if e.Kind == KindOutcomeUnknown {
 		message += " (it may have taken effect)"
 	}
@@ -86,6 +84,24 @@ func (e *Error) Is(target error) bool {
 	return ok && Kind(s) == e.Kind
 }
 
+// Words returns what went wrong in the words for people, MAAS's own where it has some: without the operation, which is for programmers, and
+// without a full stop. What is wrapped around an [Error] is left out; an error of another package is returned as it is.
+func Words(err error) string {
+	if err == nil {
+		return ""
+	}
+	words := err.Error()
+	var e *Error
+	var s sentinel
+	switch {
+	case errors.As(err, &e):
+		words = cmp.Or(e.Message, textOf(e.Kind, e.Operation))
+	case errors.As(err, &s):
+		words = Kind(s).text()
+	}
+	return strings.TrimRight(words, ". ")
+}
+
 // KindOf returns the kind of err, or "" for nil and for errors that are not from MAAS calls.
 func KindOf(err error) Kind {
 	var e *Error
@@ -99,6 +115,15 @@ func KindOf(err error) Kind {
 	return ""
 }
 
+// textOf is what a kind of failure is called where MAAS has no words for it.
+func textOf(kind Kind, operation string) string {
+	// MAAS 3.4: all of these answer alike, but when a machine is only being looked for, it is not one machine's doing.
+	if kind == KindForbidden && strings.HasSuffix(operation, "_machine") && operation != "allocate_machine" {
+		return kind.text() + ", or the machine is locked or another user's"
+	}
+	return kind.text()
+}
+
 func (k Kind) text() string {
 	switch k {
 	case KindNotFound:
@@ -110,7 +135,7 @@ func (k Kind) text() string {
 	case KindUnauthorized:
 		return "the API key was not accepted"
 	case KindForbidden:
-		return "not permitted, no reason given: the user lacks the right, or the machine is locked or another user's"
+		return "not permitted, no reason given: the user lacks the right"
 	case KindUnavailable:
 		return "MAAS is not available"
 	case KindOutcomeUnknown:

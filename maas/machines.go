@@ -22,7 +22,8 @@ type MachineFilter struct {
 	Architecture  string // amd64 or amd64/generic
 	MinCPU        int
 	MinMemoryMiB  int
-	Owner         string // MAAS 3.3 and newer
+	Owner         string       // MAAS 3.3 and newer
+	PowerStates   []PowerState // MAAS 3.3 and newer
 	// Storage, Interfaces and Subnets are in MAAS's syntax, as in [AllocateParams].
 	Storage, Interfaces string
 	Subnets             []string
@@ -67,6 +68,9 @@ func (f MachineFilter) query() url.Values {
 		add("owner", f.Owner).add("storage", f.Storage).add("interfaces", f.Interfaces).addEach("subnets", f.Subnets)
 	for _, s := range f.Statuses {
 		q.add("status", s.FilterName())
+	}
+	for _, p := range f.PowerStates {
+		q.add("power_state", string(p))
 	}
 	return q.values()
 }

@@ -19,7 +19,7 @@ func (c *Client) newError(r request, kind Kind, status int, message string) *Err
 	if repeats(message, r.private) {
 		message = "MAAS's message is withheld, for it repeats user data"
 	}
-	message = cmp.Or(shorten(c.credentials().redact(message), maxMessage), kind.text())
+	message = cmp.Or(shorten(c.credentials().redact(message), maxMessage), textOf(kind, r.operation))
 	return &Error{Kind: kind, Operation: r.operation, StatusCode: status, Message: message}
 }
 
