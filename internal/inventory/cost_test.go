@@ -29,6 +29,7 @@ func TestCostAtRest(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			w := started(t, machines(n, simulator.StatusDeployed))
+			w.ownAll(n)
 			w.followAll()
 			w.raised()
 			began := w.clock.Now().Add(time.Nanosecond)
@@ -48,7 +49,7 @@ func TestCostAtRest(t *testing.T) {
 // expectCost checks an hour's requests.
 func (w *world) expectCost(n int, began time.Time, mostKBPerPoll int) {
 	w.Helper()
-	polls, batches, reads, largest, pollBytes, batchBytes := 0, 0, 0, 0, 0, 0
+	polls, powers, batches, reads, largest, pollBytes, batchBytes := 0, 0, 0, 0, 0, 0, 0
 	for _, r := range w.region.Requests() {
 		switch {
 		case r.Time.Before(began):
@@ -57,6 +58,8 @@ func (w *world) expectCost(n int, began time.Time, mostKBPerPoll int) {
 		case len(r.Query["id"]) > 0:
 			batches, batchBytes = batches+1, batchBytes+r.Bytes
 			reads, largest = reads+len(r.Query["id"]), max(largest, len(r.Query["id"]))
+		case r.Query.Get("power_state") == "off":
+			powers++
 		default:
 			w.Errorf("unexpected request: %s", short(r))
 		}
@@ -65,6 +68,9 @@ func (w *world) expectCost(n int, began time.Time, mostKBPerPoll int) {
 		float64(polls)/60, pollBytes/polls, float64(batches)/60, reads/batches, largest, (pollBytes+batchBytes)/60/1000, float64(reads)/float64(n))
 	if polls > 12*60+2*6 {
 		w.Errorf("%d polls in an hour", polls)
+	}
+	if powers < 59 || powers > 61 {
+		w.Errorf("in an hour it was asked %d times which machines are off", powers)
 	}
 	if batches > 60 {
 		w.Errorf("%d batches in an hour", batches)
@@ -108,6 +114,14 @@ func machines(n int, status simulator.Status) func(*simulator.Config) {
 				Hostname: fmt.Sprintf("h%05d", i), SystemID: fmt.Sprintf("a%05d", i), Status: &status, PowerState: "on",
 			})
 		}
+	}
+}
+
+// ownAll makes all machines ours.
+func (w *world) ownAll(n int) {
+	w.Helper()
+	for i := range n {
+		w.must(w.region.SetOwner(fmt.Sprintf("a%05d", i), "capi"))
 	}
 }
 

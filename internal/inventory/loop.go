@@ -23,6 +23,7 @@ func (v *Inventory) Start(ctx context.Context) error {
 	// Each has its own pace: a large batch must not keep back what the log tells.
 	loops.Go(func() { repeat(ctx, v.followLog) })
 	loops.Go(func() { repeat(ctx, v.goRound) })
+	loops.Go(func() { repeat(ctx, v.lookForPower) })
 	loops.Wait()
 	v.mu.Lock()
 	defer v.mu.Unlock()
@@ -32,7 +33,7 @@ func (v *Inventory) Start(ctx context.Context) error {
 
 // Step does once what Start does again and again, and says how long Start would wait then. It is for those whose time is virtual.
 func (v *Inventory) Step(ctx context.Context) (pause time.Duration) {
-	return min(v.followLog(ctx), v.goRound(ctx))
+	return min(v.followLog(ctx), v.goRound(ctx), v.lookForPower(ctx))
 }
 
 func repeat(ctx context.Context, act func(context.Context) time.Duration) {

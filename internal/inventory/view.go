@@ -20,6 +20,7 @@ type view struct {
 	wants    map[types.NamespacedName]string // the machine that an object follows; "" means that it awaits one
 	machines map[string]*entry
 	rounds   rounds
+	powers   time.Time // when MAAS was last asked which machines are off
 	awaited  awaited
 }
 
