@@ -30,9 +30,6 @@ const (
 	// EndpointMarkAnnotation on a MaasCluster holds the random token by which its DNS record in MAAS is known as ours. It is
 	// written before the record is made, it never changes, and it survives `clusterctl move`.
 	EndpointMarkAnnotation = "infrastructure.cluster.x-k8s.io/maas-endpoint-mark"
-
-	// ProviderIDPrefix is the start of every provider ID: maas:///<zone>/<system ID>.
-	ProviderIDPrefix = "maas:///"
 )
 
 // Keys of the workload annotations that a claimed machine carries in MAAS, where operators see them. MAAS answers 500 to a key

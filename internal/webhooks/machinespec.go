@@ -109,10 +109,9 @@ func identity(spec infrav1.MaasMachineSpec, path *field.Path) field.ErrorList {
 	if spec.ProviderID == "" {
 		return found
 	}
-	rest, ours := strings.CutPrefix(spec.ProviderID, infrav1.ProviderIDPrefix)
-	_, id, hasZone := strings.Cut(rest, "/")
+	id, ok := infrav1.SystemIDOf(spec.ProviderID)
 	switch {
-	case !ours || !hasZone || id == "" || strings.ContainsFunc(id, notInSystemID):
+	case !ok || strings.ContainsFunc(id, notInSystemID):
 		found = append(found, field.Invalid(path.Child("providerID"), spec.ProviderID, "must be maas:///<zone>/<system ID>"))
 	case spec.SystemID != "" && spec.SystemID != id:
 		found = append(found, field.Invalid(path.Child("providerID"), spec.ProviderID, "must end in the system ID that stands in "+

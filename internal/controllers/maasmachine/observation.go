@@ -111,15 +111,14 @@ func (o observation) contradiction() string {
 	return wrong
 }
 
-// identify reads the system ID from a spec. A provider ID is maas:///<zone>/<system ID>, the zone may be empty.
+// identify reads the system ID from a spec.
 func identify(spec infrav1.MaasMachineSpec) (systemID, contradiction string) {
 	if spec.ProviderID == "" {
 		return spec.SystemID, ""
 	}
-	rest, ours := strings.CutPrefix(spec.ProviderID, infrav1.ProviderIDPrefix)
-	_, id, found := strings.Cut(rest, "/")
+	id, ok := infrav1.SystemIDOf(spec.ProviderID)
 	switch {
-	case !ours || !found || id == "" || strings.Contains(id, "/"):
+	case !ok:
 		return "", "spec.providerID is not of the form maas:///<zone>/<system ID>"
 	case spec.SystemID != "" && spec.SystemID != id:
 		return "", "spec.systemID and spec.providerID name different machines"

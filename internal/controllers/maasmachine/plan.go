@@ -178,7 +178,7 @@ func nextDeploy(o observation) step {
 	w := wait{condition: infrav1.MachineDeployedCondition, reason: s.reason, message: o.tells(o.machine)}
 	switch s.deploy {
 	case runs:
-		return setProviderID{fmt.Sprintf("%s%s/%s", infrav1.ProviderIDPrefix, o.machine.Zone.Name, o.machine.SystemID)}
+		return setProviderID{infrav1.NewProviderID(o.machine.Zone.Name, o.machine.SystemID)}
 	case installing:
 		if join, due := nextJoin(o); due {
 			return join
