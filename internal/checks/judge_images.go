@@ -9,23 +9,20 @@ import (
 	"github.com/capmaas/cluster-api-provider-maas/maas"
 )
 
-// ownImage is the prefix of images that somebody uploaded under a name of their own.
-const ownImage = "custom/"
-
 // judgeImages says whether MAAS has the images, for the architectures that they are asked for.
 func judgeImages(host string, wishes []ImageWish, resources []maas.BootResource) Finding {
 	architectures := map[string][]string{}
 	for _, resource := range resources {
 		name := resource.Name
 		if resource.IsCustom() {
-			name = ownImage + name
+			name = infrav1.CustomImagePrefix + name
 		}
 		architectures[name] = append(architectures[name], family(resource.Architecture))
 	}
 	var missing []string
 	seen := map[[2]string]bool{}
 	for _, wish := range wishes {
-		name, wanted := FullImageName(wish.Name), family(wish.Architecture)
+		name, wanted := infrav1.FullImageName(wish.Name), family(wish.Architecture)
 		has := architectures[name]
 		if seen[[2]string{name, wanted}] || isAlias(name) || len(has) > 0 && (wanted == "" || slices.Contains(has, wanted)) {
 			continue
@@ -48,11 +45,11 @@ func missingImage(host, name, wanted string, wish ImageWish, architectures map[s
 		forWhich += " (only for " + strings.Join(slices.Compact(has), ", ") + ")"
 	}
 	get := "import it in MAAS"
-	if strings.HasPrefix(name, ownImage) {
+	if strings.HasPrefix(name, infrav1.CustomImagePrefix) {
 		get = "upload it"
 	}
 	other := "name another one there"
-	if bare, own := strings.CutPrefix(name, ownImage); own {
+	if bare, own := strings.CutPrefix(name, infrav1.CustomImagePrefix); own {
 		// MAAS takes "jammy" for an image of its own, we do not.
 		if streamed := "ubuntu/" + bare; len(architectures[streamed]) > 0 {
 			other = "name " + streamed + " there"
@@ -61,19 +58,10 @@ func missingImage(host, name, wanted string, wish ImageWish, architectures map[s
 	return fmt.Sprintf("MAAS %s has no image %s%s, which %s asks for: %s, or %s", host, name, forWhich, wish.By, get, other)
 }
 
-// FullImageName is the name of an image with its operating system: a bare name is an image of the user's own, and not one of MAAS's
-// aliases.
-func FullImageName(image string) string {
-	if strings.Contains(image, "/") {
-		return image
-	}
-	return ownImage + image
-}
-
 // isAlias says that a name is a version number, which MAAS 3.6 and newer resolve to an image of their choice.
 func isAlias(name string) bool {
 	_, series, _ := strings.Cut(name, "/")
-	return !strings.HasPrefix(name, ownImage) && series != "" && series[0] >= '0' && series[0] <= '9'
+	return !strings.HasPrefix(name, infrav1.CustomImagePrefix) && series != "" && series[0] >= '0' && series[0] <= '9'
 }
 
 // family is an architecture without its kernel: boot resources are for amd64/ga-22.04 or amd64/generic.

@@ -173,7 +173,7 @@ func (r *Reconciler) deploy(ctx context.Context, o *observation) (failure, err e
 	asking, cancel := context.WithTimeout(ctx, writePatience)
 	defer cancel()
 	o.answered, failure = r.MAAS.Deploy(asking, o.machine.SystemID, maas.DeployParams{
-		UserData: secret.Data["value"], DistroSeries: distroSeries(o.object.Spec.Image),
+		UserData: secret.Data["value"], DistroSeries: infrav1.FullImageName(o.object.Spec.Image),
 		EphemeralDeploy: o.object.Spec.DeployInMemory, Comment: comment(o),
 		// Somebody may have released the machine a moment ago: MAAS then acquires it anew, and only the claim tells for whom.
 		AgentName: o.token(),
@@ -182,14 +182,6 @@ func (r *Reconciler) deploy(ctx context.Context, o *observation) (failure, err e
 		r.tell(o, normal, telemetry.DeployStarted, telemetry.ActionDeploy, "MAAS installs %s on %s", o.object.Spec.Image, o.nameOf(o.machine))
 	}
 	return failure, nil
-}
-
-// distroSeries is MAAS's name of an image: a bare name is an image of the user's own, and not one of MAAS's aliases.
-func distroSeries(image string) string {
-	if strings.Contains(image, "/") {
-		return image
-	}
-	return "custom/" + image
 }
 
 func (r *Reconciler) release(ctx context.Context, o *observation, systemID string) error {

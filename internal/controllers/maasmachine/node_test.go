@@ -122,12 +122,3 @@ func TestAddressThatCounts(t *testing.T) {
 		t.Errorf("%+v", all)
 	}
 }
-
-func TestDistroSeries(t *testing.T) {
-	t.Parallel()
-	for image, want := range map[string]string{"u-2404": "custom/u-2404", "custom/u-2404": "custom/u-2404", "ubuntu/jammy": "ubuntu/jammy"} {
-		if got := distroSeries(image); got != want {
-			t.Errorf("%s: got %s, want %s", image, got, want)
-		}
-	}
-}
