@@ -2,6 +2,7 @@ package maas
 
 import (
 	"cmp"
+	"context"
 	"errors"
 	"strings"
 	"time"
@@ -85,7 +86,7 @@ func (e *Error) Is(target error) bool {
 }
 
 // Words returns what went wrong in the words for people, MAAS's own where it has some: without the operation, which is for programmers, and
-// without a full stop. What is wrapped around an [Error] is left out; an error of another package is returned as it is.
+// without a full stop. What is wrapped around an [Error] is left out; an error of another package is left as it is.
 func Words(err error) string {
 	if err == nil {
 		return ""
@@ -98,6 +99,8 @@ func Words(err error) string {
 		words = cmp.Or(e.Message, textOf(e.Kind, e.Operation))
 	case errors.As(err, &s):
 		words = Kind(s).text()
+	case errors.Is(err, context.DeadlineExceeded):
+		words = "no answer in time"
 	}
 	return strings.TrimRight(words, ". ")
 }

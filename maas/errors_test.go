@@ -20,6 +20,7 @@ func TestWordsAreForPeople(t *testing.T) {
 		"no words":               {&Error{Kind: KindNotFound, Operation: "read_machine"}, "not found"},
 		"a write without answer": {&Error{Kind: KindOutcomeUnknown, Operation: "deploy_machine", Message: "no answer in time"}, "no answer in time"},
 		"a kind alone":           {fmt.Errorf("release: %w", ErrUnauthorized), "the API key was not accepted"},
+		"of a context":           {fmt.Errorf("wait: %w", context.DeadlineExceeded), "no answer in time"},
 		"of another package":     {errors.New("no lease"), "no lease"},
 	} {
 		if got := Words(test.err); got != test.want {

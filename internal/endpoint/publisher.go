@@ -43,8 +43,8 @@ type State struct {
 func (s State) Has(address string) bool { return slices.Contains(s.Addresses, canonical(address)) }
 
 // Ensure makes the record if there is none, removes addresses of machines that are not members, and repairs what else
-// drifted. It never adds an address. Of a record that is as it should be it takes one request. Errors: [*NotOursError], [*DomainNotFoundError], [*DomainNotAuthoritativeError], and those
-// of package maas.
+// drifted. It never adds an address. Of a record that is as it should be it takes one request. Errors: [*NotOursError],
+// [*DomainNotFoundError], [*DomainNotAuthoritativeError], and [*RecordError] or others around those of package maas. [Explain] words them.
 func (p *Publisher) Ensure(ctx context.Context, record Record, members Members) (State, error) {
 	unlock, err := p.names.lock(ctx, record.FQDN())
 	if err != nil {
@@ -164,7 +164,7 @@ func (p *Publisher) publish(ctx context.Context, record Record, want change) (St
 			return State{}, err
 		}
 		if d = decide(record, found, want); !d.found {
-			return State{}, fmt.Errorf("make the DNS record %s: MAAS does not show it", record.FQDN())
+			return State{}, &RecordError{record.FQDN(), making, errors.New("MAAS does not show it")}
 		}
 		created = true
 	}
@@ -183,14 +183,14 @@ func (p *Publisher) mark(ctx context.Context, record Record) ([]maas.DNSResource
 	})
 	// Whether a lost answer meant success is seen by looking.
 	if err != nil && !errors.Is(err, maas.ErrOutcomeUnknown) {
-		return nil, fmt.Errorf("make the DNS record %s: %w", record.FQDN(), err)
+		return nil, &RecordError{record.FQDN(), making, err}
 	}
 	found, readErr := p.find(ctx, record)
 	if readErr != nil {
 		return nil, readErr
 	}
 	if err != nil && !decide(record, found, change{}).found {
-		return nil, fmt.Errorf("make the DNS record %s: %w", record.FQDN(), err)
+		return nil, &RecordError{record.FQDN(), making, err}
 	}
 	return found, nil
 }
@@ -202,7 +202,7 @@ func (p *Publisher) act(ctx context.Context, record Record, d decision) (State, 
 		_, err := p.maas.UpdateDNSResource(ctx, d.id, maas.DNSResourceParams{AddressTTL: AddressTTL, IPAddresses: d.set})
 		if err != nil {
 			p.memory.forget(record)
-			return state, fmt.Errorf("write the DNS record %s: %w", record.FQDN(), err)
+			return state, &RecordError{record.FQDN(), writing, err}
 		}
 		p.memory.wrote(record, State{Exists: true, Addresses: d.set}, p.now())
 		state.Added, state.Removed = without(d.set, d.present), without(d.present, d.set)
@@ -218,7 +218,7 @@ func (p *Publisher) find(ctx context.Context, record Record) ([]maas.DNSResource
 	began := p.now()
 	found, err := p.maas.DNSResources(ctx, maas.DNSResourceFilter{Name: record.Name, Domain: record.Domain})
 	if err != nil && !errors.Is(err, maas.ErrNotFound) {
-		return nil, fmt.Errorf("read the DNS record %s: %w", record.FQDN(), err)
+		return nil, &RecordError{record.FQDN(), reading, err}
 	}
 	d := decide(record, found, change{})
 	if p.memory.found(record, State{Exists: d.found, Addresses: d.present}, began) {
@@ -246,7 +246,7 @@ func (p *Publisher) now() time.Time {
 func (p *Publisher) delete(ctx context.Context, record Record, ids ...int) error {
 	for _, id := range ids {
 		if err := p.maas.DeleteDNSResource(ctx, id); err != nil && !errors.Is(err, maas.ErrNotFound) {
-			return fmt.Errorf("delete the DNS record %s: %w", record.FQDN(), err)
+			return &RecordError{record.FQDN(), deleting, err}
 		}
 	}
 	return nil
