@@ -109,6 +109,14 @@ func rootsWith(caFile string) (*x509.CertPool, error) {
 // Endpoint returns the normalised base URL, such as http://maas.example:5240/MAAS/api/2.0/.
 func (c *Client) Endpoint() string { return c.base }
 
+// Host returns the part of the base URL by which people know a MAAS, such as maas.example:5240.
+func (c *Client) Host() string {
+	if u, err := url.Parse(c.base); err == nil && u.Host != "" {
+		return u.Host
+	}
+	return c.base
+}
+
 // MachineURL returns the address of a machine's page in MAAS's user interface.
 func (c *Client) MachineURL(systemID string) string {
 	return strings.TrimSuffix(c.base, apiPath) + "r/machine/" + url.PathEscape(systemID)

@@ -82,7 +82,7 @@ func TestEndpointThatCannotBeOneIsRefusedWithoutEcho(t *testing.T) {
 	}
 }
 
-func TestMachineURLIsThePageOfTheUserInterface(t *testing.T) {
+func TestWhatPeopleKnowAMAASBy(t *testing.T) {
 	t.Parallel()
 	c := clientOf(t, "https://proxy.example/infra/MAAS/api/2.0/")
 	if got, want := c.MachineURL("4y3h7n"), "https://proxy.example/infra/MAAS/r/machine/4y3h7n"; got != want {
@@ -90,6 +90,9 @@ func TestMachineURLIsThePageOfTheUserInterface(t *testing.T) {
 	}
 	if got, want := c.Endpoint(), "https://proxy.example/infra/MAAS/api/2.0/"; got != want {
 		t.Errorf("got %s, want %s", got, want)
+	}
+	if got, want := c.Host(), "proxy.example"; got != want {
+		t.Errorf("host: got %s, want %s", got, want)
 	}
 }
 

@@ -3,7 +3,6 @@ package checks
 import (
 	"context"
 	"errors"
-	"net/url"
 	"sync"
 	"time"
 
@@ -61,17 +60,9 @@ func New(config Config) *Checks {
 	}
 }
 
-// Host is that of MAAS, for messages.
-func (c *Checks) Host() string {
-	if u, err := url.Parse(c.maas.Endpoint()); err == nil && u.Host != "" {
-		return u.Host
-	}
-	return c.maas.Endpoint()
-}
-
 // Region asks what is true of MAAS as a whole. A MAAS that does not say who we are is asked nothing else.
 func (c *Checks) Region(ctx context.Context) Region {
-	r := Region{Host: c.Host()}
+	r := Region{Host: c.maas.Host()}
 	user, err := c.identity.User(ctx)
 	r.Err, r.Superuser = err, user.IsSuperuser
 	maxAge := interval
@@ -93,7 +84,7 @@ func (c *Checks) Region(ctx context.Context) Region {
 
 // Look says what became of a cluster's wishes. MAAS is asked only for the kinds of things that are wished for.
 func (c *Checks) Look(ctx context.Context, wishes Wishes) Findings {
-	host := c.Host()
+	host := c.maas.Host()
 	var domain, zones, pools, images Finding
 	var wait sync.WaitGroup
 	if wishes.Domain != "" {

@@ -71,7 +71,7 @@ func TestWhatIsMissingIsNamedWithWhoAsksForIt(t *testing.T) {
 					t.Errorf("%s: %+v, want %q", kind, pair.found, pair.want)
 				default:
 					reason, rest, _ := strings.Cut(pair.want, "|")
-					if pair.found.Verdict != Wrong || pair.found.Reason != reason || !strings.HasPrefix(pair.found.Message, "MAAS "+w.checks.Host()) {
+					if pair.found.Verdict != Wrong || pair.found.Reason != reason || !strings.HasPrefix(pair.found.Message, "MAAS "+w.checks.maas.Host()) {
 						t.Errorf("%s: %+v, want %s", kind, pair.found, reason)
 					}
 					for part := range strings.SplitSeq(rest, "|") {

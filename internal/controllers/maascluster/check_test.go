@@ -184,7 +184,7 @@ func TestWhatIsMissingIsToldAndMendedSoon(t *testing.T) {
 	w.create(foreign)
 	w.edit(func(s *infrav1.MaasClusterSpec) { s.FailureDomains = []string{"z9"} })
 	w.settle()
-	host := w.reconciler.Checks.Host()
+	host := w.operator.Host()
 	w.expect("Ready=True/Ready ZonesAndPoolsFound=False/ZoneNotFound ImagesFound=False/ImageNotFound")
 	want := fmt.Sprintf(`MAAS %[1]s has no zone "z9", which spec.failureDomains of this MaasCluster asks for: make it in MAAS, or name another one there; `+
 		`MAAS %[1]s has no resource pool "gpu", which spec.template.spec.resourcePool of MaasMachineTemplate default/workers asks for: `+

@@ -3,7 +3,6 @@ package maasmachine
 import (
 	"context"
 	"fmt"
-	"net/url"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
@@ -22,7 +21,7 @@ const recordAge = 10 * time.Minute
 
 // observeObjects gathers what Kubernetes knows. What is missing stays nil; only a failed read is an error.
 func (r *Reconciler) observeObjects(ctx context.Context, object *infrav1.MaasMachine) (observation, error) {
-	o := observation{now: r.now(), maasHost: hostOf(r.MAAS.Endpoint()), object: object, tried: map[string]error{}}
+	o := observation{now: r.now(), maasHost: r.MAAS.Host(), object: object, tried: map[string]error{}}
 	var err error
 	if o.owner, err = util.GetOwnerMachine(ctx, r.Client, object.ObjectMeta); client.IgnoreNotFound(err) != nil {
 		return o, fmt.Errorf("read the owner Machine: %w", err)
@@ -146,12 +145,4 @@ func (r *Reconciler) apiServerServes(ctx context.Context, o *observation) bool {
 		return false
 	}
 	return r.probe(ctx, o.address(), o.port())
-}
-
-// hostOf is the part of a base URL that people know a MAAS by.
-func hostOf(endpoint string) string {
-	if u, err := url.Parse(endpoint); err == nil && u.Host != "" {
-		return u.Host
-	}
-	return endpoint
 }
