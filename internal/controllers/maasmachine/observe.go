@@ -16,8 +16,11 @@ import (
 	"github.com/capmaas/cluster-api-provider-maas/internal/endpoint"
 )
 
-// recordAge is how old what is known of the record of a machine at rest may be.
-const recordAge = 10 * time.Minute
+// How old what is known of the record may be: of a machine that is to join it, and of one at rest.
+const (
+	recordAge       = 15 * time.Second
+	recordAgeAtRest = 10 * time.Minute
+)
 
 // observeObjects gathers what Kubernetes knows. What is missing stays nil; only a failed read is an error.
 func (r *Reconciler) observeObjects(ctx context.Context, object *infrav1.MaasMachine) (observation, error) {
@@ -110,7 +113,7 @@ func (r *Reconciler) observeDNS(ctx context.Context, o *observation) {
 	}
 	record, ok := endpoint.RecordOf(o.infra)
 	o.dns.managed = ok
-	if !ok || o.standing != holdsOurs {
+	if !ok || o.standing != holdsOurs || o.address() == "" && !o.leaving() {
 		return
 	}
 	ctx, cancel := context.WithTimeout(ctx, readPatience)
@@ -125,12 +128,16 @@ func (r *Reconciler) observeDNS(ctx context.Context, o *observation) {
 	o.dns.serves = r.apiServerServes(ctx, o)
 }
 
-// recordOf reads the record. That a machine at rest is in it is something that the MaasCluster's reconciler looks after.
+// recordOf reads the record. A machine that leaves must not rely on what was seen before; for the others, who joins compares anew,
+// and that a machine at rest is in the record is something that the MaasCluster's reconciler looks after.
 func (r *Reconciler) recordOf(ctx context.Context, o *observation, record endpoint.Record) (endpoint.State, error) {
-	if !o.direct && !o.leaving() && conditions.IsTrue(o.object, infrav1.MachineDNSAttachedCondition) {
-		return r.Endpoint.Glance(ctx, record, recordAge)
+	switch {
+	case o.leaving():
+		return r.Endpoint.Read(ctx, record)
+	case conditions.IsTrue(o.object, infrav1.MachineDNSAttachedCondition):
+		return r.Endpoint.Glance(ctx, record, recordAgeAtRest)
 	}
-	return r.Endpoint.Read(ctx, record)
+	return r.Endpoint.Glance(ctx, record, recordAge)
 }
 
 // apiServerServes asks KCP's view, and where there is none, the API server itself.

@@ -143,11 +143,11 @@ func (r *Reconciler) lookUp(ctx context.Context, o *observation) error {
 	return nil
 }
 
-// lookUpClaim lists the machines that were allocated with our claim. A deployed machine that carries the claim as an
-// annotation needs no list.
+// lookUpClaim lists the machines that were allocated with our claim. One that carries the claim as an annotation needs no list: it
+// was annotated after what else the claim had got was let go of. A deletion looks again, whatever was seen before.
 func (r *Reconciler) lookUpClaim(ctx context.Context, o *observation) error {
-	settled := o.machine != nil && o.carriesClaim(o.machine) && o.provisioned() && !o.deleting()
-	if o.token() == "" || settled {
+	known := o.machine != nil && o.carriesClaim(o.machine) && !o.deleting()
+	if o.token() == "" || known {
 		return nil
 	}
 	found, err := r.MAAS.Machines(ctx, maas.MachineFilter{AgentName: o.token()})
