@@ -79,6 +79,11 @@ func (l *eventLog) took(asked maas.EventFilter, answer maas.EventPage, now time.
 		l.last = max(l.last, e.ID)
 	}
 	slices.SortFunc(p.events, func(a, b maas.Event) int { return int(a.ID - b.ID) })
+	if p.more = len(answer.Events) >= pageSize; p.more {
+		// Asked for what comes after a gap, MAAS would show this page again, and there would be no getting on.
+		clear(l.gaps)
+		return p
+	}
 	if first > 0 {
 		for id := first + 1; id < l.last && len(l.gaps) < mostGaps; id++ {
 			if !there[id] {
@@ -86,7 +91,6 @@ func (l *eventLog) took(asked maas.EventFilter, answer maas.EventPage, now time.
 			}
 		}
 	}
-	p.more = len(answer.Events) >= pageSize
 	return p
 }
 

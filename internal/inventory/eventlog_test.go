@@ -80,3 +80,31 @@ func TestGapsAreBounded(t *testing.T) {
 		t.Errorf("asks for what is after %d for ever", after)
 	}
 }
+
+// After a while away there are many pages to read, with numbers missing on each. Who waited for those would read the pages again.
+func TestABacklogIsReadOnce(t *testing.T) {
+	t.Parallel()
+	now := time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
+	l := eventLog{}
+	l.took(l.next(now), shown(100), now)
+	var committed []int64
+	for id := int64(101); id < 100+5*pageSize; id++ {
+		if id%10 != 0 { // of a level that is not asked for
+			committed = append(committed, id)
+		}
+	}
+	now = now.Add(pollAtRest)
+	read, pages := 0, 0
+	for more := true; more; pages++ {
+		asked := l.next(now)
+		at := slices.IndexFunc(committed, func(id int64) bool { return id > asked.After })
+		p := l.took(asked, shown(committed[at:min(at+pageSize, len(committed))]...), now)
+		read, more = read+len(p.events), p.more
+		if pages > 5 {
+			t.Fatalf("%d pages were asked for, and %d of %d events read", pages, read, len(committed))
+		}
+	}
+	if read != len(committed) {
+		t.Errorf("%d of %d events were read", read, len(committed))
+	}
+}
