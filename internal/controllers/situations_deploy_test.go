@@ -219,7 +219,7 @@ func deploySituations() []situation {
 			ready:        "Unknown MAASKeyRefused",
 			readyMessage: "MAAS maas.example.com cannot be read: maas: whoami: MAAS does not know this API key (its first part); it may have been deleted; MAAS maas.example.com gave no usable answer, and shows no effect: maas: deploy machine: busy (it may have taken effect)",
 			others: []string{
-				"prod MAASUnavailable: MAAS maas.example.com refuses our API key: MAAS does not know this API key (its first part); it may have been deleted. Put one that MAAS knows into MAAS_API_KEY",
+				"prod MAASUnavailable: MAAS maas.example.com refuses our API key: MAAS does not know this API key (its first part); it may have been deleted. Make a key in MAAS, and put it into MAAS_API_KEY",
 			},
 			do:   "Make a key in MAAS for the same user, and put it into `MAAS_API_KEY`. The deployment then goes on.",
 			mend: (*world).heals,

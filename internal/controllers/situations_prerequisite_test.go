@@ -118,11 +118,11 @@ func prerequisiteSituations() []situation {
 				w.add(worker)
 			},
 			shows:        "MachineAllocated=Unknown MAASUnreachable",
-			message:      "MAAS maas.example.com cannot be read: maas: whoami: cannot connect: connect: connection refused",
+			message:      "MAAS maas.example.com cannot be read: maas: whoami: cannot connect: connection refused",
 			ready:        "Unknown MAASUnreachable",
-			readyMessage: "MAAS maas.example.com cannot be read: maas: whoami: cannot connect: connect: connection refused",
+			readyMessage: "MAAS maas.example.com cannot be read: maas: whoami: cannot connect: connection refused",
 			others: []string{
-				"prod MAASUnavailable: MAAS maas.example.com is not available: cannot connect: connect: connection refused",
+				"prod MAASUnavailable: MAAS maas.example.com is not available (cannot connect: connection refused): look whether MAAS runs, and whether the management cluster reaches it",
 			},
 			passes: true,
 			do:     "Bring MAAS back, or the network to it. Claims go on by themselves.",
@@ -141,7 +141,7 @@ func prerequisiteSituations() []situation {
 			ready:        "Unknown MAASKeyRefused",
 			readyMessage: "MAAS maas.example.com cannot be read: maas: whoami: MAAS does not know this API key (its first part); it may have been deleted",
 			others: []string{
-				"prod MAASUnavailable: MAAS maas.example.com refuses our API key: MAAS does not know this API key (its first part); it may have been deleted. Put one that MAAS knows into MAAS_API_KEY",
+				"prod MAASUnavailable: MAAS maas.example.com refuses our API key: MAAS does not know this API key (its first part); it may have been deleted. Make a key in MAAS, and put it into MAAS_API_KEY",
 			},
 			do:   "Make a key in MAAS for the same user, and put it into `MAAS_API_KEY`.",
 			mend: (*world).heals,

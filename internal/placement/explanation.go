@@ -31,7 +31,7 @@ func (e *Explanation) add(r requirement, left int, rejected []maas.Machine) {
 }
 
 // String reads like: no machine available: 14 in pool "workers", 3 of them have tag "gpu", none of these is Ready
-// (2 Deployed, 1 Broken). It is "" when a machine fits.
+// (2 Deployed, 1 Broken): add or release machines, or ask for less. It is "" when a machine fits.
 func (e Explanation) String() string {
 	if details := e.Details(); details != "" {
 		return "no machine available: " + details
@@ -45,7 +45,7 @@ func (e Explanation) Details() string {
 		return ""
 	}
 	if e.total == 0 {
-		return "MAAS shows us no machine at all"
+		return "MAAS shows no machine to the API key's user: add machines and commission them, or look at that user's rights"
 	}
 	var clauses []string
 	before := e.total
@@ -53,11 +53,13 @@ func (e Explanation) Details() string {
 		switch {
 		case f.left == 0:
 			clauses = append(clauses, f.none(i == 0))
-			return strings.Join(clauses, ", ")
+			return strings.Join(clauses, ", ") + ": " + f.todo
+		case i == 0 && f.left == e.total:
+			clauses = append(clauses, fmt.Sprintf("%s %s %s", machines(e.total), f.verbFor(f.left), f.what))
 		case i == 0 && f.verb == is && !f.byState:
 			clauses = append(clauses, fmt.Sprintf("%d %s", f.left, f.what))
 		case i == 0:
-			clauses = append(clauses, fmt.Sprintf("%d of %d machines %s %s", f.left, e.total, f.verbFor(f.left), f.what))
+			clauses = append(clauses, fmt.Sprintf("%d of %s %s %s", f.left, machines(e.total), f.verbFor(f.left), f.what))
 		case f.left == before:
 			// It took nothing away: not worth a word.
 		default:
@@ -68,21 +70,36 @@ func (e Explanation) Details() string {
 	return ""
 }
 
+// none says that nothing is left, of all machines or of those that the clause before named.
 func (f finding) none(first bool) string {
-	switch {
-	case f.taken && f.rejected == 1:
-		return "this one was claimed by another MaasMachine just now"
-	case f.taken:
-		return "all of these were claimed by another MaasMachine just now"
-	}
-	text := fmt.Sprintf("none of these %s %s", f.verb.one, f.what)
+	one, these := "this one", "these"
 	if first {
-		text = fmt.Sprintf("none %s %s", f.verb.one, f.what)
+		one, these = "the only machine", machines(f.rejected)
+	}
+	text := ""
+	switch {
+	case f.rejected == 1 && f.amiss.one != "":
+		return one + " " + f.amiss.one
+	case f.amiss.many != "" && first:
+		return "all " + these + " " + f.amiss.many
+	case f.amiss.many != "":
+		return "all of these " + f.amiss.many
+	case f.rejected == 1:
+		text = fmt.Sprintf("%s %s %s", one, f.verb.not, f.what)
+	default:
+		text = fmt.Sprintf("none of %s %s %s", these, f.verb.one, f.what)
 	}
 	if f.states != "" {
 		text += " (" + f.states + ")"
 	}
 	return text
+}
+
+func machines(n int) string {
+	if n == 1 {
+		return "1 machine"
+	}
+	return fmt.Sprintf("%d machines", n)
 }
 
 func (f finding) verbFor(n int) string {
@@ -94,6 +111,9 @@ func (f finding) verbFor(n int) string {
 
 // countStates reads like: 2 Deployed, 1 Broken.
 func countStates(machines []maas.Machine) string {
+	if len(machines) == 1 {
+		return machines[0].Status.String()
+	}
 	counts := map[maas.Status]int{}
 	for _, m := range machines {
 		counts[m.Status]++

@@ -8,39 +8,45 @@ import (
 	"github.com/capmaas/cluster-api-provider-maas/maas"
 )
 
-// requirement is one constraint: a test, and how it reads after "is", "are", "has" or "have".
+// requirement is one constraint: a test, how it reads, and what to do where no machine meets it.
 type requirement struct {
 	fits func(maas.Machine) bool
 	verb verb
-	what string
+	what string // after the verb
+	// amiss reads after "all of these" and says what is wrong with those that it rejects; empty where "none of these" says it.
+	amiss amiss
 	// byState says that the states of the rejected tell something.
 	byState bool
-	// taken says that the rejected would fit, but another claim was quicker.
-	taken bool
+	todo    string
 }
 
-// verb is singular and plural.
-type verb struct{ one, many string }
+// amiss is singular and plural.
+type amiss struct{ one, many string }
+
+// verb is singular and plural, and the negation of the singular.
+type verb struct{ one, many, not string }
 
 var (
-	is  = verb{"is", "are"}
-	has = verb{"has", "have"}
+	is  = verb{"is", "are", "is not"}
+	has = verb{"has", "have", "does not have"}
 )
 
 // requirementsOf lists the constraints, then what every claim needs.
 func requirementsOf(want Constraints, prefer Preferences) []requirement {
 	all := append(kindRequirements(want),
-		requirement{fits: func(m maas.Machine) bool { return m.Status == maas.StatusReady }, verb: is, what: "Ready", byState: true},
-		requirement{fits: func(m maas.Machine) bool { return !m.Locked }, verb: is, what: "unlocked"},
+		requirement{fits: func(m maas.Machine) bool { return m.Status == maas.StatusReady }, verb: is, what: "Ready", byState: true,
+			todo: "add or release machines, or ask for less"},
+		requirement{fits: func(m maas.Machine) bool { return !m.Locked }, verb: is, what: "unlocked", amiss: amiss{"is locked", "are locked"},
+			todo: "unlock one in MAAS"},
 	)
-	if want.Satisfying != nil {
-		// MAAS listed Ready machines only: of others it is not known.
-		all = append(all, requirement{
-			fits: func(m maas.Machine) bool { return want.Satisfying[m.SystemID] }, verb: has, what: judgedByMAAS(want),
-		})
-	}
 	if prefer.Taken != nil {
-		all = append(all, requirement{fits: func(m maas.Machine) bool { return !prefer.Taken(m.SystemID) }, taken: true})
+		all = append(all, requirement{fits: func(m maas.Machine) bool { return !prefer.Taken(m.SystemID) },
+			verb: is, what: "left", amiss: amiss{"was taken by others first", "were taken by others first"}, todo: "CAPMAAS tries again by itself"})
+	}
+	if judged := judgedByMAAS(want); judged != "" && want.Satisfying != nil {
+		// MAAS listed Ready machines only: of others it is not known.
+		all = append(all, requirement{fits: func(m maas.Machine) bool { return want.Satisfying[m.SystemID] }, verb: has, what: judged,
+			todo: "add such machines, or ask for less in a new MaasMachineTemplate"})
 	}
 	return all
 }
@@ -49,29 +55,33 @@ func requirementsOf(want Constraints, prefer Preferences) []requirement {
 // narrow a search down.
 func kindRequirements(want Constraints) []requirement {
 	var all []requirement
-	add := func(wanted bool, v verb, what string, fits func(maas.Machine) bool) {
+	add := func(wanted bool, r requirement) {
 		if wanted {
-			all = append(all, requirement{fits: fits, verb: v, what: what})
+			all = append(all, r)
 		}
 	}
-	add(want.Pool != "", is, fmt.Sprintf("in pool %q", want.Pool), func(m maas.Machine) bool { return m.Pool.Name == want.Pool })
-	add(want.Zone != "", is, fmt.Sprintf("in zone %q", want.Zone), func(m maas.Machine) bool { return m.Zone.Name == want.Zone })
+	add(want.Pool != "", requirement{fits: func(m maas.Machine) bool { return m.Pool.Name == want.Pool },
+		verb: is, what: fmt.Sprintf("in pool %q", want.Pool), todo: "put machines into it, or correct resourcePool in a new MaasMachineTemplate"})
+	add(want.Zone != "", requirement{fits: func(m maas.Machine) bool { return m.Zone.Name == want.Zone },
+		verb: is, what: fmt.Sprintf("in zone %q", want.Zone), todo: "put machines into it, or ask for another failure domain"})
 	for _, tag := range want.Tags {
-		add(true, has, fmt.Sprintf("tag %q", tag), func(m maas.Machine) bool { return slices.Contains(m.Tags, tag) })
+		add(true, requirement{fits: func(m maas.Machine) bool { return slices.Contains(m.Tags, tag) },
+			verb: has, what: fmt.Sprintf("tag %q", tag), todo: "give the tag to a machine, or drop it in a new MaasMachineTemplate"})
 	}
 	for _, tag := range want.NotTags {
-		add(true, is, fmt.Sprintf("without tag %q", tag), func(m maas.Machine) bool { return !slices.Contains(m.Tags, tag) })
+		add(true, requirement{fits: func(m maas.Machine) bool { return !slices.Contains(m.Tags, tag) },
+			verb: is, what: fmt.Sprintf("without tag %q", tag), amiss: amiss{fmt.Sprintf("has tag %q, which notTags excludes", tag), fmt.Sprintf("have tag %q, which notTags excludes", tag)},
+			todo: "take it off a machine, or drop it in a new MaasMachineTemplate"})
 	}
-	add(want.Architecture != "", is, "of architecture "+want.Architecture, func(m maas.Machine) bool {
-		return sameArchitecture(m.Architecture, want.Architecture)
-	})
-	add(want.MinCPU > 0, has, fmt.Sprintf("%d cores", want.MinCPU), func(m maas.Machine) bool { return m.CPUCount >= want.MinCPU })
-	add(want.MinMemoryMiB > 0, has, fmt.Sprintf("%d MiB of memory", want.MinMemoryMiB), func(m maas.Machine) bool {
-		return m.MemoryMiB >= want.MinMemoryMiB
-	})
-	add(want.MinDiskGB > 0, has, fmt.Sprintf("a boot disk of %d GB", want.MinDiskGB), func(m maas.Machine) bool {
-		return BootDiskBytes(m) >= int64(want.MinDiskGB)*1_000_000_000
-	})
+	add(want.Architecture != "", requirement{fits: func(m maas.Machine) bool { return sameArchitecture(m.Architecture, want.Architecture) },
+		verb: is, what: fmt.Sprintf("of architecture %q", want.Architecture), todo: "add such machines, or correct architecture in a new MaasMachineTemplate"})
+	const larger = "add larger machines, or ask for less in a new MaasMachineTemplate"
+	add(want.MinCPU > 0, requirement{fits: func(m maas.Machine) bool { return m.CPUCount >= want.MinCPU },
+		verb: has, what: fmt.Sprintf("%d cores or more (minCPU)", want.MinCPU), todo: larger})
+	add(want.MinMemoryMiB > 0, requirement{fits: func(m maas.Machine) bool { return m.MemoryMiB >= want.MinMemoryMiB },
+		verb: has, what: fmt.Sprintf("%d MiB of memory or more (minMemory)", want.MinMemoryMiB), todo: larger})
+	add(want.MinDiskGB > 0, requirement{fits: func(m maas.Machine) bool { return BootDiskBytes(m) >= int64(want.MinDiskGB)*1_000_000_000 },
+		verb: has, what: fmt.Sprintf("a boot disk of %d GB or more (minDiskSize)", want.MinDiskGB), todo: larger})
 	return all
 }
 

@@ -48,7 +48,7 @@ func (r *Reconciler) findCandidate(ctx context.Context, o *observation) error {
 	}
 	fitting, why := placement.Choose(all, want, prefer)
 	if o.scarcity = why.String(); len(fitting) > 0 {
-		o.scarcity = "no machine available: those that fit were taken a moment ago"
+		o.scarcity = "no machine available: those that fit were taken a moment ago: CAPMAAS tries again by itself"
 	}
 	return nil
 }

@@ -114,7 +114,7 @@ func TestTheConditionSaysWhyCapacityIsNotKnown(t *testing.T) {
 	}{
 		"known": {fleet(), infrav1.MaasMachineSpec{Tags: []string{"arm"}}, metav1.ConditionTrue, infrav1.CapacityKnownReason, ""},
 		"nothing fits": {fleet(), infrav1.MaasMachineSpec{ResourcePool: "gpu", MinCPU: 64}, metav1.ConditionFalse, infrav1.NoSuitableMachineReason,
-			`no machine in MAAS fits: 1 in pool "gpu", none of these has 64 cores`},
+			`no machine in MAAS fits: 1 in pool "gpu", this one does not have 64 cores or more (minCPU): add larger machines, or ask for less in a new MaasMachineTemplate`},
 		"MAAS is empty": {nil, infrav1.MaasMachineSpec{}, metav1.ConditionFalse, infrav1.NoSuitableMachineReason,
 			"no machine in MAAS fits: MAAS shows us no machine that was commissioned"},
 		"several architectures": {fleet(), infrav1.MaasMachineSpec{}, metav1.ConditionFalse, infrav1.ArchitectureUnknownReason,
