@@ -41,12 +41,14 @@ const (
 	ClusterDeletingCondition = clusterv1.DeletingCondition
 )
 
-// Reasons of LoadBalancerReady.
+// Reasons of LoadBalancerReady, beside MAASUnreachable, MAASKeyRefused, MAASKeyLacksRights, NotMAAS and ClocksDiffer. The latter five stand
+// here while the endpoint cannot be published because MAAS cannot be worked with. Once the cluster is provisioned, what was known of the
+// endpoint stays while MAAS is away.
 const (
 	// EndpointReadyReason: the DNS record exists, or your own address is known.
 	EndpointReadyReason = "LoadBalancerReady"
-	// EndpointFailedReason: the record could not be made; the message has MAAS's words. Do: set right what MAAS names; the
-	// record is tried again by itself.
+	// EndpointFailedReason: the record could not be made, for a reason that has no name of its own; the message has MAAS's words. Do: set
+	// right what the message names; the record is tried again by itself.
 	EndpointFailedReason = "LoadBalancerFailed"
 	// WaitingForEndpointReason: the endpoint is not chosen, or not given, yet. Do: with an endpoint of your own, set
 	// `spec.controlPlaneEndpoint`. Otherwise wait, for Cluster API sets the owner within seconds.

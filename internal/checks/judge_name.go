@@ -59,7 +59,7 @@ func notResolved(published Endpoint, err error) string {
 		return message + "make it known to the DNS servers that the management cluster uses"
 	}
 	_, domain, _ := strings.Cut(published.Host, ".")
-	return message + fmt.Sprintf("the DNS servers of the management cluster must forward the domain %s to MAAS", domain)
+	return message + fmt.Sprintf("let the DNS servers of the management cluster forward the domain %s to MAAS", domain)
 }
 
 // describeLookUp names a failure in words that are the same each time.

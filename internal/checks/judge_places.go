@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	infrav1 "github.com/capmaas/cluster-api-provider-maas/api/v1beta1"
+	"github.com/capmaas/cluster-api-provider-maas/internal/endpoint"
 	"github.com/capmaas/cluster-api-provider-maas/maas"
 )
 
@@ -17,11 +18,9 @@ func judgeDomain(host, name string, domains []maas.Domain) Finding {
 	at := slices.IndexFunc(domains, func(d maas.Domain) bool { return d.Name == name })
 	switch {
 	case at < 0:
-		return Finding{Wrong, infrav1.DomainNotFoundReason, fmt.Sprintf(
-			"MAAS %s has no DNS domain %q, in which the record of the control plane has to be: make the domain in MAAS", host, name)}
+		return Finding{Wrong, infrav1.DomainNotFoundReason, endpoint.Explain(host, &endpoint.DomainNotFoundError{Domain: name})}
 	case !domains[at].Authoritative:
-		return Finding{Wrong, infrav1.DomainNotAuthoritativeReason, fmt.Sprintf(
-			"MAAS %s is not authoritative for the DNS domain %q, so nobody can resolve the record of the control plane: make it authoritative in MAAS", host, name)}
+		return Finding{Wrong, infrav1.DomainNotAuthoritativeReason, endpoint.Explain(host, &endpoint.DomainNotAuthoritativeError{Domain: name})}
 	}
 	return Finding{Fine, infrav1.DomainServedReason, ""}
 }

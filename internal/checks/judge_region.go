@@ -3,7 +3,6 @@ package checks
 import (
 	"errors"
 	"fmt"
-	"strings"
 	"time"
 
 	infrav1 "github.com/capmaas/cluster-api-provider-maas/api/v1beta1"
@@ -27,17 +26,17 @@ func JudgeRegion(r Region, writesDNS bool) Finding {
 	}
 	switch {
 	case errors.Is(r.Err, maas.ErrNotMAAS):
-		return wrong(infrav1.NotMAASReason, "MAAS_ENDPOINT does not lead to MAAS: %s", said(r.Err))
+		return wrong(infrav1.NotMAASReason, "MAAS_ENDPOINT does not lead to MAAS: %s", maas.Words(r.Err))
 	case errors.Is(r.Err, maas.ErrUnauthorized) && r.refusesOurTime():
 		return wrong(infrav1.ClocksDifferReason, "MAAS %s refuses our requests as out of date, whatever the API key: the clock of the manager's "+
 			"host is more than %d seconds behind that of MAAS. Let both take the time from NTP servers", r.Host, refusedSkew/time.Second)
 	case errors.Is(r.Err, maas.ErrUnauthorized):
-		return wrong(infrav1.MAASKeyRefusedReason, "MAAS %s refuses our API key: %s. Put one that MAAS knows into MAAS_API_KEY", r.Host, said(r.Err))
+		return wrong(infrav1.MAASKeyRefusedReason, "MAAS %s refuses our API key: %s. Make a key in MAAS, and put it into MAAS_API_KEY", r.Host, maas.Words(r.Err))
 	case errors.Is(r.Err, maas.ErrForbidden):
-		return wrong(infrav1.MAASKeyLacksRightsReason, "MAAS %s does not let the user of our API key do what is needed: %s. "+
-			"Look at that user in MAAS: DNS records need an administrator", r.Host, said(r.Err))
+		return wrong(infrav1.MAASKeyLacksRightsReason, "MAAS %s does not let the user of our API key do what is needed (%s): "+
+			"look at that user in MAAS; DNS records need an administrator", r.Host, maas.Words(r.Err))
 	case r.Err != nil:
-		return wrong(infrav1.MAASUnreachableReason, "MAAS %s is not available: %s", r.Host, said(r.Err))
+		return wrong(infrav1.MAASUnreachableReason, "MAAS %s is not available (%s): look whether MAAS runs, and whether the management cluster reaches it", r.Host, maas.Words(r.Err))
 	case r.versionTooOld():
 		return wrong(infrav1.MAASVersionUnsupportedReason, "MAAS %s is of version %s, and %d.%d is the oldest that is supported: upgrade MAAS",
 			r.Host, r.Version, oldestMajor, oldestMinor)
@@ -56,15 +55,6 @@ func JudgeRegion(r Region, writesDNS bool) Finding {
 			"seem older than %d seconds: let both take the time from NTP servers", r.Host, ahead, refusedSkew/time.Second)
 	}
 	return Finding{Fine, infrav1.MAASAvailableReason, r.note()}
-}
-
-// said is what an error says of MAAS, without what was being done.
-func said(err error) string {
-	var e *maas.Error
-	if errors.As(err, &e) && e.Message != "" {
-		return strings.TrimSuffix(e.Message, ".")
-	}
-	return err.Error()
 }
 
 // refusesOurTime says that a refusal is about the time and not the key. A MAAS behind something that swallows its words does not say so.

@@ -87,7 +87,7 @@ func TestANameIsComparedWithWhatIsPublished(t *testing.T) {
 		"in another spelling":        {published("fd00::1"), []string{"fd00:0::0001"}, nil, "EndpointResolves"},
 		"a stranger":                 {published("10.0.0.1"), []string{"10.9.9.9"}, nil, "EndpointResolvesElsewhere|c1.maas leads to 10.9.9.9, but in MAAS its addresses are 10.0.0.1: look which DNS server"},
 		"a stranger beside ours":     {published("10.0.0.1"), []string{"10.9.9.9", "10.0.0.1"}, nil, "EndpointResolvesElsewhere|leads to 10.9.9.9, but"},
-		"no such name":               {published("10.0.0.1"), nil, notFound, "EndpointNotResolved|c1.maas cannot be resolved in the management cluster (there is no such name): the DNS servers of the management cluster must forward the domain maas to MAAS"},
+		"no such name":               {published("10.0.0.1"), nil, notFound, "EndpointNotResolved|c1.maas cannot be resolved in the management cluster (there is no such name): let the DNS servers of the management cluster forward the domain maas to MAAS"},
 		"no address":                 {published("10.0.0.1"), nil, nil, "EndpointNotResolved|(it has no address)"},
 		"no server":                  {published("10.0.0.1"), nil, &net.DNSError{Err: "i/o timeout", IsTimeout: true}, "EndpointNotResolved|(no DNS server answers in time)"},
 		"a server that fails":        {published("10.0.0.1"), nil, &net.DNSError{Err: "server misbehaving on 10.0.0.53:4711"}, "EndpointNotResolved|(the DNS server fails)"},

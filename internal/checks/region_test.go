@@ -62,7 +62,7 @@ func TestWhatIsWrongWithMAAS(t *testing.T) {
 		"a version of nothing we know":  {simulator.Config{}, version("trunk"), false, `MAASVersionUnsupported|its version is "trunk"`, "version"},
 		"a plain user":                  {user(simulator.User{}), nil, false, "MAASKeyLacksRights|no administrator of MAAS", "rights"},
 		"a plain user who needs no DNS": {user(simulator.User{}), nil, true, "MAASAvailable", "rights"},
-		"a disabled user":               {user(simulator.User{Admin: true, Disabled: true}), nil, false, "MAASKeyLacksRights|User is not allowed access to this API. Look at that user", "rights -version"},
+		"a disabled user":               {user(simulator.User{Admin: true, Disabled: true}), nil, false, "MAASKeyLacksRights|do what is needed (User is not allowed access to this API): look at that user", "rights -version"},
 		"a wrong key": {simulator.Config{}, answer(401, "text/html", "Authorization Error: Invalid API key."), false,
 			"MAASKeyRefused|refuses our API key: MAAS does not know this API key|MAAS_API_KEY", "key -rights -version"},
 		"a clock that is late": {simulator.Config{}, answer(401, "text/html", "Authorization Error: 'Expired timestamp: given 1 and now 2'"), false,
@@ -74,10 +74,10 @@ func TestWhatIsWrongWithMAAS(t *testing.T) {
 		"a clock that is a little late":  {simulator.Config{}, func(w *world) { w.skew = 90 * time.Second }, false, "ClocksDiffer|more than a minute ahead of that of the manager's host", "clock"},
 		"a clock that is a little early": {simulator.Config{}, func(w *world) { w.skew = -90 * time.Second }, false, "ClocksDiffer|more than a minute behind that", "clock"},
 		"clocks that are near enough":    {simulator.Config{}, func(w *world) { w.skew = 55 * time.Second }, false, "MAASAvailable", ""},
-		"MAAS is away":                   {simulator.Config{}, answer(503, "text/plain", "no workers"), false, "MAASUnreachable|is not available: no workers", "reachable -key -rights -version"},
+		"MAAS is away":                   {simulator.Config{}, answer(503, "text/plain", "no workers"), false, "MAASUnreachable|is not available (no workers): look whether MAAS runs", "reachable -key -rights -version"},
 		"MAAS hangs up": {simulator.Config{}, func(w *world) {
 			w.region.SetIntercept(func(simulator.Request) simulator.Fault { return simulator.Fault{DropAnswer: true} })
-		}, false, "MAASUnreachable|is not available: ", "reachable -key -rights -version -clock"},
+		}, false, "MAASUnreachable|is not available (the connection was closed", "reachable -key -rights -version -clock"},
 		"it is not MAAS": {simulator.Config{}, answer(http.StatusFound, "text/html", "<html>"), false, "NotMAAS|MAAS_ENDPOINT does not lead to MAAS", "reachable -key -rights -version -clock"},
 	} {
 		t.Run(name, func(t *testing.T) {

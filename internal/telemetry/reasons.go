@@ -11,7 +11,8 @@ const (
 	// EndpointRepaired: addresses that belong to no machine of the cluster were taken out of the record. Do: find out who put
 	// them there.
 	EndpointRepaired = "EndpointRepaired"
-	// EndpointFailed: the endpoint cannot be published; the note says why. Do: see LoadBalancerReady.
+	// EndpointFailed: the endpoint cannot be published; the note says why. Where MAASUnavailable tells the cause, there is no such event.
+	// Do: see LoadBalancerReady.
 	EndpointFailed = "EndpointFailed"
 	// EndpointRemoved: the DNS record was removed with its cluster.
 	EndpointRemoved = "EndpointRemoved"
@@ -19,8 +20,9 @@ const (
 	MAASUnavailable = "MAASUnavailable"
 	// MAASAvailable: MAAS answers, and can be worked with, again.
 	MAASAvailable = "MAASAvailable"
-	// CheckFailed: something is missing in MAAS that the cluster needs, or its endpoint does not resolve; the note says what. Do: see
-	// DomainServed, ZonesAndPoolsFound, ImagesFound and EndpointResolves.
+	// CheckFailed: something is missing in MAAS that the cluster needs, or its endpoint does not resolve; the note says what.
+	// Each condition makes an event of its own, but for a DNS domain that EndpointFailed tells of. Do: see DomainServed,
+	// ZonesAndPoolsFound, ImagesFound and EndpointResolves.
 	CheckFailed = "CheckFailed"
 	// CheckMended: that is not so any more.
 	CheckMended = "CheckMended"
@@ -79,6 +81,15 @@ const (
 	ActionRemoveEndpoint = "RemoveEndpoint"
 	// ActionObserve is looking, without changing anything.
 	ActionObserve = "Observe"
+	// ActionCheckDomain is looking whether MAAS serves the cluster's DNS domain. Each check has an action of its own, for events of one
+	// object that share reason and action are shown as one, with the note of the first.
+	ActionCheckDomain = "CheckDomain"
+	// ActionCheckPlaces is looking whether MAAS has the zones and resource pools that are asked for.
+	ActionCheckPlaces = "CheckPlaces"
+	// ActionCheckImages is looking whether MAAS has the images that are asked for.
+	ActionCheckImages = "CheckImages"
+	// ActionCheckName is looking up the name of the control plane.
+	ActionCheckName = "CheckName"
 	// ActionClaim is getting a machine.
 	ActionClaim = "Claim"
 	// ActionDeploy is installing a machine.

@@ -69,7 +69,8 @@ func (r *Reconciler) act(ctx context.Context, object *infrav1.MaasCluster, next 
 type invalidHostError struct{ host string }
 
 func (e *invalidHostError) Error() string {
-	return fmt.Sprintf("%q is not the name of a record in a DNS domain; for an address of your own the endpoint's kind is External", e.host)
+	return fmt.Sprintf("spec.controlPlaneEndpoint.host %q is not the name of a record in a DNS domain: make the MaasCluster anew, without a host, or, for an "+
+		"address of your own, with controlPlaneEndpointKind External", e.host)
 }
 
 // writeDown stores a choice in the spec. Somebody else's write in between makes it fail, so that two choices never mix.

@@ -234,7 +234,7 @@ func TestMAASAwayLeavesWhatWasKnown(t *testing.T) {
 	away := func(simulator.Request) simulator.Fault { return simulator.Fault{Status: 503} }
 	w.region.SetIntercept(away)
 	w.settle()
-	w.expect("Ready=False/LoadBalancerFailed MAASAvailable=False/MAASUnreachable DomainServed=Unknown/NotChecked " +
+	w.expect("Ready=False/MAASUnreachable LoadBalancerReady=False/MAASUnreachable MAASAvailable=False/MAASUnreachable DomainServed=Unknown/NotChecked " +
 		"ZonesAndPoolsFound=Unknown/NotChecked ImagesFound=Unknown/NotChecked EndpointResolves=absent")
 	w.region.SetIntercept(nil)
 	// What the identity remembers of the failure is of the real time.
@@ -281,7 +281,7 @@ func TestTheNameOfAnEndpointIsWatched(t *testing.T) {
 	}
 	pass()
 	w.expect("EndpointResolves=False/EndpointNotResolved Ready=True/Ready")
-	if got := w.told("CheckFailed"); len(got) != 1 || !strings.Contains(got[0], "must forward the domain maas to MAAS") {
+	if got := w.told("CheckFailed"); len(got) != 1 || !strings.Contains(got[0], "forward the domain maas to MAAS") {
 		t.Errorf("told %q", got)
 	}
 	w.resolves = []string{"10.20.1.7"}
@@ -317,7 +317,7 @@ func TestAKeyWithoutRightsIsToldFromAWrongOne(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, simulator.Config{Users: []simulator.User{{Name: "capi", APIKey: "a:b:c"}}})
 	w.settle()
-	w.expect("Ready=False/LoadBalancerFailed MAASAvailable=False/MAASKeyLacksRights DomainServed=True/DomainServed")
+	w.expect("Ready=False/MAASKeyLacksRights LoadBalancerReady=False/MAASKeyLacksRights MAASAvailable=False/MAASKeyLacksRights DomainServed=True/DomainServed")
 }
 
 func TestOnlyDeletionMakesAProvisionedClusterUnready(t *testing.T) {

@@ -2,7 +2,10 @@ package maascluster
 
 import (
 	"errors"
+	"fmt"
+	"net"
 	"net/netip"
+	"strconv"
 	"strings"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -38,7 +41,7 @@ func setStatus(object *infrav1.MaasCluster, seen facts, done outcome, also check
 	setAPIServer(object, seen)
 	setChecked(object, seen, also)
 	if seen.deleting {
-		setDeleting(object, done)
+		setDeleting(object, seen, done)
 	} else {
 		setDeletingNot(object)
 		setEndpoint(object, seen, done)
@@ -90,31 +93,44 @@ func setEndpoint(object *infrav1.MaasCluster, seen facts, done outcome) {
 		if isAway(done.err) && seen.provisioned && conditions.Has(object, infrav1.ClusterEndpointReadyCondition) {
 			return
 		}
-		set(metav1.ConditionFalse, endpointReason(done.err), done.err.Error())
+		reason, message := endpointFailure(object, seen, done.err)
+		set(metav1.ConditionFalse, reason, message)
 	case isStep[waitForOwner](done.step):
-		set(metav1.ConditionFalse, infrav1.WaitingForEndpointReason, "Waiting for the Cluster controller to set the owner reference")
+		set(metav1.ConditionFalse, infrav1.WaitingForEndpointReason,
+			"No Cluster owns this MaasCluster: make the Cluster whose spec.infrastructureRef names it, or wait for Cluster API, which sets the owner within seconds")
 	case isStep[waitForHost](done.step):
 		set(metav1.ConditionFalse, infrav1.WaitingForEndpointReason,
-			"Waiting for an address in spec.controlPlaneEndpoint of the MaasCluster or the Cluster")
+			"The control plane has no address: set spec.controlPlaneEndpoint of this MaasCluster, or of the Cluster, to the address of your own")
 	default:
 		set(metav1.ConditionTrue, infrav1.EndpointReadyReason, "")
 	}
 }
 
-// endpointReason names an error of the endpoint.
-func endpointReason(err error) string {
+// endpointFailure says why the endpoint is not as it should be, and what to do. What is wrong with MAAS as a whole is said as
+// MAASAvailable, which was set before, says it.
+func endpointFailure(object *infrav1.MaasCluster, seen facts, err error) (reason, message string) {
 	var notOurs *endpoint.NotOursError
 	var noDomain *endpoint.DomainNotFoundError
 	var notServed *endpoint.DomainNotAuthoritativeError
+	var invalidHost *invalidHostError
 	switch {
+	case isAway(err):
+		available := conditions.Get(object, infrav1.MAASAvailableCondition)
+		return available.Reason, available.Message
+	case errors.As(err, &invalidHost):
+		return infrav1.EndpointFailedReason, err.Error()
+	case errors.Is(err, maas.ErrForbidden):
+		reason = infrav1.MAASKeyLacksRightsReason
 	case errors.As(err, &notOurs):
-		return infrav1.EndpointNotOursReason
+		reason = infrav1.EndpointNotOursReason
 	case errors.As(err, &noDomain):
-		return infrav1.DomainNotFoundReason
+		reason = infrav1.DomainNotFoundReason
 	case errors.As(err, &notServed):
-		return infrav1.DomainNotAuthoritativeReason
+		reason = infrav1.DomainNotAuthoritativeReason
+	default:
+		reason = infrav1.EndpointFailedReason
 	}
-	return infrav1.EndpointFailedReason
+	return reason, endpoint.Explain(seen.region.Host, err)
 }
 
 // isAway says that MAAS could not be asked, as opposed to: it said no.
@@ -129,10 +145,13 @@ func isAway(err error) bool {
 // setAvailability says whether MAAS can be worked with. It is not part of Ready.
 func setAvailability(object *infrav1.MaasCluster, seen facts, done outcome) {
 	region := seen.region
-	if region.Err == nil && done.err != nil && (isAway(done.err) || errors.Is(done.err, maas.ErrForbidden)) {
+	writesDNS := seen.kind == infrav1.EndpointMaasDNS
+	// That somebody who is no administrator may not write DNS records was to be expected.
+	expected := writesDNS && !region.Superuser
+	if region.Err == nil && (isAway(done.err) || errors.Is(done.err, maas.ErrForbidden) && !expected) {
 		region.Err = done.err
 	}
-	setFinding(object, infrav1.MAASAvailableCondition, checks.JudgeRegion(region, seen.kind == infrav1.EndpointMaasDNS))
+	setFinding(object, infrav1.MAASAvailableCondition, checks.JudgeRegion(region, writesDNS))
 }
 
 // setChecked says what the standing checks found. None of them is part of Ready.
@@ -175,14 +194,15 @@ func setAPIServer(object *infrav1.MaasCluster, seen facts) {
 	case seen.apiConnected:
 		set(metav1.ConditionTrue, infrav1.APIServerAvailableReason, "")
 	case seen.initialized:
-		set(metav1.ConditionFalse, infrav1.APIServerNotReadyReason, "The workload API server does not answer")
+		set(metav1.ConditionFalse, infrav1.APIServerNotReadyReason, fmt.Sprintf(
+			"The API server of %s at %s does not answer: look at the machines of its control plane", seen.name, net.JoinHostPort(seen.host, strconv.Itoa(int(seen.port)))))
 	default:
-		set(metav1.ConditionFalse, infrav1.APIServerNotReadyReason, "The control plane is not initialized yet")
+		set(metav1.ConditionFalse, infrav1.APIServerNotReadyReason, "The control plane of "+seen.name+" is not initialized yet")
 	}
 }
 
 // setDeleting says how far the removal is.
-func setDeleting(object *infrav1.MaasCluster, done outcome) {
+func setDeleting(object *infrav1.MaasCluster, seen facts, done outcome) {
 	set := func(reason, message string) {
 		setCondition(object, infrav1.ClusterDeletingCondition, metav1.ConditionTrue, reason, message)
 	}
@@ -190,9 +210,10 @@ func setDeleting(object *infrav1.MaasCluster, done outcome) {
 	case waitForMachines:
 		set(infrav1.WaitingForMachinesReason, "Waiting for MaasMachines to be deleted: "+some(s.names))
 	case removeRecord:
-		message := "Removing the DNS record"
+		message := "Removing the DNS record " + seen.host
 		if done.err != nil {
-			message += ": " + done.err.Error()
+			_, why := endpointFailure(object, seen, done.err)
+			message += ": " + why
 		}
 		set(infrav1.RemovingDNSReason, message)
 	}

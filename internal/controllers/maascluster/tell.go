@@ -22,7 +22,7 @@ func (r *Reconciler) tell(object, before *infrav1.MaasCluster, done outcome) {
 	}
 	if removed := done.state.Removed; len(removed) > 0 {
 		event(corev1.EventTypeWarning, telemetry.EndpointRepaired, telemetry.ActionPublishEndpoint,
-			"Took addresses of no machine of this cluster out of the DNS record: %s", strings.Join(removed, ", "))
+			"Took addresses of no machine of this cluster out of the DNS record %s: %s", object.Spec.ControlPlaneEndpoint.Host, strings.Join(removed, ", "))
 	}
 	if done.removed && done.released {
 		event(corev1.EventTypeNormal, telemetry.EndpointRemoved, telemetry.ActionRemoveEndpoint,
@@ -39,7 +39,7 @@ func (r *Reconciler) tell(object, before *infrav1.MaasCluster, done outcome) {
 		if change.onlyMended && was.Status != metav1.ConditionFalse {
 			continue
 		}
-		if change.to == metav1.ConditionFalse && waits(is.Reason) {
+		if change.to == metav1.ConditionFalse && (waits(is.Reason) || toldElsewhere(*is, object, before)) {
 			continue
 		}
 		kind := corev1.EventTypeNormal
@@ -64,14 +64,29 @@ var changes = []struct {
 	{infrav1.ClusterEndpointReadyCondition, metav1.ConditionFalse, telemetry.EndpointFailed, telemetry.ActionPublishEndpoint, "The endpoint is not published", false, false},
 	{infrav1.ClusterAPIServerAvailableCondition, metav1.ConditionTrue, telemetry.APIServerReached, telemetry.ActionObserve, "The workload API server answers", false, false},
 	{infrav1.ClusterAPIServerAvailableCondition, metav1.ConditionFalse, telemetry.APIServerLost, telemetry.ActionObserve, "The workload API server does not answer", true, false},
-	{infrav1.ClusterDomainServedCondition, metav1.ConditionFalse, telemetry.CheckFailed, telemetry.ActionObserve, "MAAS does not serve the DNS domain", false, false},
-	{infrav1.ClusterDomainServedCondition, metav1.ConditionTrue, telemetry.CheckMended, telemetry.ActionObserve, "MAAS serves the DNS domain again", false, true},
-	{infrav1.ClusterZonesAndPoolsFoundCondition, metav1.ConditionFalse, telemetry.CheckFailed, telemetry.ActionObserve, "A zone or a resource pool is missing in MAAS", false, false},
-	{infrav1.ClusterZonesAndPoolsFoundCondition, metav1.ConditionTrue, telemetry.CheckMended, telemetry.ActionObserve, "MAAS has all zones and resource pools that are asked for", false, true},
-	{infrav1.ClusterImagesFoundCondition, metav1.ConditionFalse, telemetry.CheckFailed, telemetry.ActionObserve, "An image is missing in MAAS", false, false},
-	{infrav1.ClusterImagesFoundCondition, metav1.ConditionTrue, telemetry.CheckMended, telemetry.ActionObserve, "MAAS has all images that are asked for", false, true},
-	{infrav1.ClusterEndpointResolvesCondition, metav1.ConditionFalse, telemetry.CheckFailed, telemetry.ActionObserve, "The endpoint does not resolve", false, false},
-	{infrav1.ClusterEndpointResolvesCondition, metav1.ConditionTrue, telemetry.CheckMended, telemetry.ActionObserve, "The endpoint resolves again", false, true},
+	{infrav1.ClusterDomainServedCondition, metav1.ConditionFalse, telemetry.CheckFailed, telemetry.ActionCheckDomain, "MAAS does not serve the DNS domain", false, false},
+	{infrav1.ClusterDomainServedCondition, metav1.ConditionTrue, telemetry.CheckMended, telemetry.ActionCheckDomain, "MAAS serves the DNS domain again", false, true},
+	{infrav1.ClusterZonesAndPoolsFoundCondition, metav1.ConditionFalse, telemetry.CheckFailed, telemetry.ActionCheckPlaces, "A zone or a resource pool is missing in MAAS", false, false},
+	{infrav1.ClusterZonesAndPoolsFoundCondition, metav1.ConditionTrue, telemetry.CheckMended, telemetry.ActionCheckPlaces, "MAAS has all zones and resource pools that are asked for", false, true},
+	{infrav1.ClusterImagesFoundCondition, metav1.ConditionFalse, telemetry.CheckFailed, telemetry.ActionCheckImages, "An image is missing in MAAS", false, false},
+	{infrav1.ClusterImagesFoundCondition, metav1.ConditionTrue, telemetry.CheckMended, telemetry.ActionCheckImages, "MAAS has all images that are asked for", false, true},
+	{infrav1.ClusterEndpointResolvesCondition, metav1.ConditionFalse, telemetry.CheckFailed, telemetry.ActionCheckName, "The endpoint does not resolve", false, false},
+	{infrav1.ClusterEndpointResolvesCondition, metav1.ConditionTrue, telemetry.CheckMended, telemetry.ActionCheckName, "The endpoint resolves again", false, true},
+}
+
+// toldElsewhere says that another condition tells of the same trouble, so that one cause makes one warning.
+func toldElsewhere(is metav1.Condition, object, before *infrav1.MaasCluster) bool {
+	by := func(of *infrav1.MaasCluster, condition string) bool {
+		other := conditions.Get(of, condition)
+		return other != nil && other.Status == metav1.ConditionFalse && other.Reason == is.Reason
+	}
+	switch is.Type {
+	case infrav1.ClusterEndpointReadyCondition:
+		return by(object, infrav1.MAASAvailableCondition) || by(before, infrav1.ClusterDomainServedCondition)
+	case infrav1.ClusterDomainServedCondition:
+		return by(object, infrav1.ClusterEndpointReadyCondition)
+	}
+	return false
 }
 
 // waits tells the reasons that are no trouble.
