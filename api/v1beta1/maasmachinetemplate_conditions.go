@@ -8,8 +8,8 @@ const (
 	TemplateCapacityKnownCondition = "CapacityKnown"
 )
 
-// Reasons of CapacityKnown, beside MAASUnreachable, MAASKeyRefused, MAASKeyLacksRights and NotMAAS. The latter four stand here only
-// where the spec leaves something open and nothing was found for it before: what was found is kept while MAAS is away.
+// Reasons of CapacityKnown, beside MAASUnreachable, MAASKeyRefused, MAASKeyLacksRights, ClocksDiffer and NotMAAS. The latter five stand
+// here only where the spec leaves something open and nothing was found for it before: what was found is kept while MAAS is away.
 const (
 	// CapacityKnownReason: the status says so.
 	CapacityKnownReason = "CapacityKnown"

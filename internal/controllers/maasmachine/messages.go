@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	infrav1 "github.com/capmaas/cluster-api-provider-maas/api/v1beta1"
+	"github.com/capmaas/cluster-api-provider-maas/internal/checks"
 	"github.com/capmaas/cluster-api-provider-maas/maas"
 )
 
@@ -50,7 +51,7 @@ func brief(text string, limit int) string {
 
 // waitForMAAS: it could not be read. Nothing is concluded from that.
 func waitForMAAS(o observation) wait {
-	w := wait{unknown: true, after: releasing, reason: reasonOf(o.unreadable), message: fmt.Sprintf("MAAS %s cannot be read: %v", o.maasHost, o.unreadable)}
+	w := wait{unknown: true, after: releasing, reason: checks.ReasonOf(o.unreadable), message: fmt.Sprintf("MAAS %s cannot be read: %v", o.maasHost, o.unreadable)}
 	switch {
 	case o.deleting():
 		w.condition = infrav1.MachineDeletingCondition
@@ -74,7 +75,7 @@ func waitAfter(o observation, err error, condition, unknown, refused string) wai
 		w.reason, w.unknown = unknown, true
 		w.message = fmt.Sprintf("MAAS %s gave no usable answer, and shows no effect: %v", o.maasHost, err)
 	case errors.Is(err, maas.ErrUnavailable), errors.Is(err, maas.ErrUnauthorized), errors.Is(err, maas.ErrNotMAAS):
-		w.reason, w.unknown = reasonOf(err), true
+		w.reason, w.unknown = checks.ReasonOf(err), true
 		w.message = fmt.Sprintf("MAAS %s: %v", o.maasHost, err)
 	default:
 		w.reason = refused
@@ -82,20 +83,4 @@ func waitAfter(o observation, err error, condition, unknown, refused string) wai
 		w.after = scarce
 	}
 	return w
-}
-
-// reasonOf names a failure to talk to MAAS.
-func reasonOf(err error) string {
-	if errors.Is(err, maas.ErrClocksDiffer) {
-		return infrav1.ClocksDifferReason
-	}
-	switch maas.KindOf(err) {
-	case maas.KindUnauthorized:
-		return infrav1.MAASKeyRefusedReason
-	case maas.KindForbidden:
-		return infrav1.MAASKeyLacksRightsReason
-	case maas.KindNotMAAS:
-		return infrav1.NotMAASReason
-	}
-	return infrav1.MAASUnreachableReason
 }

@@ -10,6 +10,7 @@ import (
 	"sigs.k8s.io/cluster-api/util/conditions"
 
 	infrav1 "github.com/capmaas/cluster-api-provider-maas/api/v1beta1"
+	"github.com/capmaas/cluster-api-provider-maas/internal/checks"
 	"github.com/capmaas/cluster-api-provider-maas/maas"
 )
 
@@ -126,7 +127,7 @@ func unreadable(o observation, conditionType string) *metav1.Condition {
 		return nil
 	}
 	return &metav1.Condition{
-		Type: conditionType, Status: metav1.ConditionUnknown, Reason: reasonOf(o.unreadable),
+		Type: conditionType, Status: metav1.ConditionUnknown, Reason: checks.ReasonOf(o.unreadable),
 		Message: fmt.Sprintf("MAAS %s cannot be read: %v", o.maasHost, o.unreadable),
 	}
 }

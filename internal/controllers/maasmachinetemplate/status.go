@@ -8,7 +8,7 @@ import (
 	"sigs.k8s.io/cluster-api/util/conditions"
 
 	infrav1 "github.com/capmaas/cluster-api-provider-maas/api/v1beta1"
-	"github.com/capmaas/cluster-api-provider-maas/maas"
+	"github.com/capmaas/cluster-api-provider-maas/internal/checks"
 )
 
 // operatingSystem is that of all Nodes: cloud-init and kubeadm run on no other here.
@@ -48,7 +48,7 @@ func conditionOf(seen facts, offered offer) metav1.Condition {
 	case seen.asked.complete():
 		c.Status, c.Reason = metav1.ConditionTrue, infrav1.CapacityKnownReason
 	case seen.err != nil:
-		c.Status, c.Reason = metav1.ConditionUnknown, reasonOf(seen.err)
+		c.Status, c.Reason = metav1.ConditionUnknown, checks.ReasonOf(seen.err)
 		c.Message = fmt.Sprintf("MAAS cannot be read: %v", seen.err)
 	case seen.suitable == 0:
 		c.Reason = infrav1.NoSuitableMachineReason
@@ -64,17 +64,4 @@ func conditionOf(seen facts, offered offer) metav1.Condition {
 		c.Status, c.Reason = metav1.ConditionTrue, infrav1.CapacityKnownReason
 	}
 	return c
-}
-
-// reasonOf names a failure to talk to MAAS.
-func reasonOf(err error) string {
-	switch maas.KindOf(err) {
-	case maas.KindUnauthorized:
-		return infrav1.MAASKeyRefusedReason
-	case maas.KindForbidden:
-		return infrav1.MAASKeyLacksRightsReason
-	case maas.KindNotMAAS:
-		return infrav1.NotMAASReason
-	}
-	return infrav1.MAASUnreachableReason
 }
