@@ -1,6 +1,7 @@
 package maascluster
 
 import (
+	"cmp"
 	"strings"
 
 	corev1 "k8s.io/api/core/v1"
@@ -28,50 +29,80 @@ func (r *Reconciler) tell(object, before *infrav1.MaasCluster, done outcome) {
 		event(corev1.EventTypeNormal, telemetry.EndpointRemoved, telemetry.ActionRemoveEndpoint,
 			"Removed the DNS record %s from MAAS", object.Spec.ControlPlaneEndpoint.Host)
 	}
-	for _, change := range changes {
-		was, is := conditions.Get(before, change.condition), conditions.Get(object, change.condition)
-		if is == nil || is.Status != change.to || was != nil && was.Status == is.Status && was.Reason == is.Reason {
-			continue
-		}
-		if was == nil && (change.onlyAfter || change.onlyMended) {
-			continue
-		}
-		if change.onlyMended && was.Status != metav1.ConditionFalse {
-			continue
-		}
-		if change.to == metav1.ConditionFalse && (waits(is.Reason) || toldElsewhere(*is, object, before)) {
+	for _, turn := range turns {
+		is := conditions.Get(object, turn.condition)
+		if is == nil || !turn.happened(conditions.Get(before, turn.condition), *is) {
 			continue
 		}
 		kind := corev1.EventTypeNormal
-		if change.to == metav1.ConditionFalse {
+		if turn.to == metav1.ConditionFalse {
+			if waits(is.Reason) || toldElsewhere(*is, object, before) {
+				continue
+			}
 			kind = corev1.EventTypeWarning
 		}
-		event(kind, change.reason, change.action, "%s", noteOf(*is, change.note))
+		event(kind, turn.reason, turn.action, "%s", cmp.Or(is.Message, turn.note))
 	}
 }
 
-// changes are the turns of conditions that are worth an event.
-var changes = []struct {
+// turn is one of a condition, to True or to False, that is worth an event.
+type turn struct {
 	condition      string
 	to             metav1.ConditionStatus
+	from           from
 	reason, action string
 	note           string // where the condition has no message
-	onlyAfter      bool   // not when the condition is first set
-	onlyMended     bool   // only when the condition was False before
-}{
-	{infrav1.MAASAvailableCondition, metav1.ConditionFalse, telemetry.MAASUnavailable, telemetry.ActionObserve, "MAAS is not available", false, false},
-	{infrav1.MAASAvailableCondition, metav1.ConditionTrue, telemetry.MAASAvailable, telemetry.ActionObserve, "MAAS can be worked with again", true, false},
-	{infrav1.ClusterEndpointReadyCondition, metav1.ConditionFalse, telemetry.EndpointFailed, telemetry.ActionPublishEndpoint, "The endpoint is not published", false, false},
-	{infrav1.ClusterAPIServerAvailableCondition, metav1.ConditionTrue, telemetry.APIServerReached, telemetry.ActionObserve, "The workload API server answers", false, false},
-	{infrav1.ClusterAPIServerAvailableCondition, metav1.ConditionFalse, telemetry.APIServerLost, telemetry.ActionObserve, "The workload API server does not answer", true, false},
-	{infrav1.ClusterDomainServedCondition, metav1.ConditionFalse, telemetry.CheckFailed, telemetry.ActionCheckDomain, "MAAS does not serve the DNS domain", false, false},
-	{infrav1.ClusterDomainServedCondition, metav1.ConditionTrue, telemetry.CheckMended, telemetry.ActionCheckDomain, "MAAS serves the DNS domain again", false, true},
-	{infrav1.ClusterZonesAndPoolsFoundCondition, metav1.ConditionFalse, telemetry.CheckFailed, telemetry.ActionCheckPlaces, "A zone or a resource pool is missing in MAAS", false, false},
-	{infrav1.ClusterZonesAndPoolsFoundCondition, metav1.ConditionTrue, telemetry.CheckMended, telemetry.ActionCheckPlaces, "MAAS has all zones and resource pools that are asked for", false, true},
-	{infrav1.ClusterImagesFoundCondition, metav1.ConditionFalse, telemetry.CheckFailed, telemetry.ActionCheckImages, "An image is missing in MAAS", false, false},
-	{infrav1.ClusterImagesFoundCondition, metav1.ConditionTrue, telemetry.CheckMended, telemetry.ActionCheckImages, "MAAS has all images that are asked for", false, true},
-	{infrav1.ClusterEndpointResolvesCondition, metav1.ConditionFalse, telemetry.CheckFailed, telemetry.ActionCheckName, "The endpoint does not resolve", false, false},
-	{infrav1.ClusterEndpointResolvesCondition, metav1.ConditionTrue, telemetry.CheckMended, telemetry.ActionCheckName, "The endpoint resolves again", false, true},
+}
+
+// from is what the condition must have been before.
+type from int
+
+const (
+	anything  from = iota
+	something      // not when it is first set
+	wrong          // False
+)
+
+// happened says whether the condition turned so.
+func (t turn) happened(was *metav1.Condition, is metav1.Condition) bool {
+	switch {
+	case is.Status != t.to:
+		return false
+	case was == nil:
+		return t.from == anything
+	case t.from == wrong:
+		return was.Status == metav1.ConditionFalse
+	}
+	return was.Status != is.Status || was.Reason != is.Reason
+}
+
+var turns = []turn{
+	{infrav1.MAASAvailableCondition, metav1.ConditionFalse, anything,
+		telemetry.MAASUnavailable, telemetry.ActionObserve, "MAAS is not available"},
+	{infrav1.MAASAvailableCondition, metav1.ConditionTrue, something,
+		telemetry.MAASAvailable, telemetry.ActionObserve, "MAAS can be worked with again"},
+	{infrav1.ClusterEndpointReadyCondition, metav1.ConditionFalse, anything,
+		telemetry.EndpointFailed, telemetry.ActionPublishEndpoint, "The endpoint is not published"},
+	{infrav1.ClusterAPIServerAvailableCondition, metav1.ConditionTrue, anything,
+		telemetry.APIServerReached, telemetry.ActionObserve, "The workload API server answers"},
+	{infrav1.ClusterAPIServerAvailableCondition, metav1.ConditionFalse, something,
+		telemetry.APIServerLost, telemetry.ActionObserve, "The workload API server does not answer"},
+	{infrav1.ClusterDomainServedCondition, metav1.ConditionFalse, anything,
+		telemetry.CheckFailed, telemetry.ActionCheckDomain, "MAAS does not serve the DNS domain"},
+	{infrav1.ClusterDomainServedCondition, metav1.ConditionTrue, wrong,
+		telemetry.CheckMended, telemetry.ActionCheckDomain, "MAAS serves the DNS domain again"},
+	{infrav1.ClusterZonesAndPoolsFoundCondition, metav1.ConditionFalse, anything,
+		telemetry.CheckFailed, telemetry.ActionCheckPlaces, "A zone or a resource pool is missing in MAAS"},
+	{infrav1.ClusterZonesAndPoolsFoundCondition, metav1.ConditionTrue, wrong,
+		telemetry.CheckMended, telemetry.ActionCheckPlaces, "MAAS has all zones and resource pools that are asked for"},
+	{infrav1.ClusterImagesFoundCondition, metav1.ConditionFalse, anything,
+		telemetry.CheckFailed, telemetry.ActionCheckImages, "An image is missing in MAAS"},
+	{infrav1.ClusterImagesFoundCondition, metav1.ConditionTrue, wrong,
+		telemetry.CheckMended, telemetry.ActionCheckImages, "MAAS has all images that are asked for"},
+	{infrav1.ClusterEndpointResolvesCondition, metav1.ConditionFalse, anything,
+		telemetry.CheckFailed, telemetry.ActionCheckName, "The endpoint does not resolve"},
+	{infrav1.ClusterEndpointResolvesCondition, metav1.ConditionTrue, wrong,
+		telemetry.CheckMended, telemetry.ActionCheckName, "The endpoint resolves again"},
 }
 
 // toldElsewhere says that another condition tells of the same trouble, so that one cause makes one warning.
@@ -91,10 +122,3 @@ func toldElsewhere(is metav1.Condition, object, before *infrav1.MaasCluster) boo
 
 // waits tells the reasons that are no trouble.
 func waits(reason string) bool { return reason == infrav1.WaitingForEndpointReason }
-
-func noteOf(condition metav1.Condition, otherwise string) string {
-	if condition.Message != "" {
-		return condition.Message
-	}
-	return otherwise
-}

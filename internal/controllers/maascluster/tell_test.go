@@ -88,7 +88,7 @@ func TestADomainThatIsLostIsToldOnce(t *testing.T) {
 func TestEveryConditionHasEventsOfItsOwn(t *testing.T) {
 	t.Parallel()
 	of := map[[2]string]string{}
-	for _, change := range changes {
+	for _, change := range turns {
 		series := [2]string{change.reason, change.action}
 		if other, taken := of[series]; taken && other != change.condition {
 			t.Errorf("%s and %s both raise %s with the action %s", other, change.condition, change.reason, change.action)
