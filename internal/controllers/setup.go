@@ -73,7 +73,7 @@ func Setup(ctx context.Context, mgr ctrl.Manager, options Options) error {
 	if err := mgr.Add(machines); err != nil {
 		return fmt.Errorf("add the inventory of machines: %w", err)
 	}
-	template := &maasmachinetemplate.Reconciler{Client: mgr.GetClient(), Inventory: machines, WatchFilter: options.WatchFilter}
+	template := &maasmachinetemplate.Reconciler{Client: mgr.GetClient(), Inventory: machines, Host: options.MAAS.Host(), WatchFilter: options.WatchFilter}
 	if err := template.SetupWithManager(ctx, mgr, controller.Options{MaxConcurrentReconciles: 1}); err != nil {
 		return err
 	}

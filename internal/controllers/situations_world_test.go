@@ -222,7 +222,7 @@ func (w *world) starts() {
 			Inventory: view, Reservations: &placement.Reservations{},
 			Probe: func(context.Context, string, int32) bool { return false },
 		},
-		templates: &maasmachinetemplate.Reconciler{Client: w.client, Inventory: view},
+		templates: &maasmachinetemplate.Reconciler{Client: w.client, Inventory: view, Host: api.Host()},
 		names:     names,
 		view:      view,
 	}

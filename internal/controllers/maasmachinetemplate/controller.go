@@ -35,6 +35,8 @@ import (
 type Reconciler struct {
 	Client    client.Client
 	Inventory *inventory.Inventory
+	// Host is that of MAAS, for messages.
+	Host string
 	// WatchFilter limits what is reconciled to objects with this value of Cluster API's watch-filter label; "" does not.
 	WatchFilter string
 }

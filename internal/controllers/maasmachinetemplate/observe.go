@@ -26,7 +26,8 @@ const (
 
 // facts are what a template's status is made from.
 type facts struct {
-	asked offer // what the spec asks for
+	asked offer  // what the spec asks for
+	host  string // of MAAS, for messages
 	// What MAAS has, if the spec leaves anything open.
 	found         offer    // what each suitable machine offers at least
 	architectures []string // of the suitable machines, as MAAS names them
@@ -37,7 +38,7 @@ type facts struct {
 
 // observe looks at the spec, and at MAAS only if the spec leaves something open.
 func (r *Reconciler) observe(ctx context.Context, spec infrav1.MaasMachineSpec) facts {
-	seen := facts{asked: askedFor(spec)}
+	seen := facts{asked: askedFor(spec), host: r.Host}
 	if seen.asked.complete() {
 		return seen
 	}
@@ -57,7 +58,7 @@ func (r *Reconciler) observe(ctx context.Context, spec infrav1.MaasMachineSpec) 
 	suitable, why := placement.Suitable(known, constraintsOf(spec))
 	seen.suitable, seen.scarcity = len(suitable), why.Details()
 	if len(known) == 0 {
-		seen.scarcity = "MAAS shows us no machine that was commissioned"
+		seen.scarcity = "MAAS shows us no machine that was commissioned: commission machines in MAAS, or look at the rights of the API key's user"
 	}
 	seen.found, seen.architectures = smallest(suitable)
 	return seen

@@ -114,14 +114,14 @@ func TestTheConditionSaysWhyCapacityIsNotKnown(t *testing.T) {
 	}{
 		"known": {fleet(), infrav1.MaasMachineSpec{Tags: []string{"arm"}}, metav1.ConditionTrue, infrav1.CapacityKnownReason, ""},
 		"nothing fits": {fleet(), infrav1.MaasMachineSpec{ResourcePool: "gpu", MinCPU: 64}, metav1.ConditionFalse, infrav1.NoSuitableMachineReason,
-			`no machine in MAAS fits: 1 in pool "gpu", this one does not have 64 cores or more (minCPU): add larger machines, or ask for less in a new MaasMachineTemplate`},
+			`no machine in MAAS maas.test fits: 1 in pool "gpu", this one does not have 64 cores or more (minCPU): add larger machines, or ask for less in a new MaasMachineTemplate`},
 		"MAAS is empty": {nil, infrav1.MaasMachineSpec{}, metav1.ConditionFalse, infrav1.NoSuitableMachineReason,
-			"no machine in MAAS fits: MAAS shows us no machine that was commissioned"},
+			"no machine in MAAS maas.test fits: MAAS shows us no machine that was commissioned: commission machines in MAAS, or look at the rights of the API key's user"},
 		"several architectures": {fleet(), infrav1.MaasMachineSpec{}, metav1.ConditionFalse, infrav1.ArchitectureUnknownReason,
-			"machines of the architectures amd64 and arm64 and ppc64el fit: name one in architecture of another MaasMachineTemplate"},
+			"machines of the architectures amd64, arm64 and ppc64el in MAAS maas.test fit: set spec.template.spec.architecture in another MaasMachineTemplate"},
 		"an architecture without a name": {[]simulator.Machine{{Hostname: "old", Architecture: "i386/generic"}}, infrav1.MaasMachineSpec{},
 			metav1.ConditionFalse, infrav1.ArchitectureUnknownReason,
-			"the machines that fit are of architecture i386, for which Cluster API has no name"},
+			"the machines in MAAS maas.test that fit are of architecture i386, for which Cluster API has no name: set another in spec.template.spec.architecture of another MaasMachineTemplate"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -179,7 +179,7 @@ func TestWhatWasFoundStaysWhileMAASIsAway(t *testing.T) {
 	}
 	object := w.get()
 	c := conditions.Get(object, infrav1.TemplateCapacityKnownCondition)
-	if c == nil || c.Status != metav1.ConditionUnknown || c.Reason != infrav1.MAASUnreachableReason || !strings.HasPrefix(c.Message, "MAAS cannot be read: ") {
+	if c == nil || c.Status != metav1.ConditionUnknown || c.Reason != infrav1.MAASUnreachableReason || !strings.HasPrefix(c.Message, "MAAS maas.test is not available (") {
 		t.Errorf("the condition is %+v", c)
 	}
 	if len(object.Status.Capacity) > 0 {

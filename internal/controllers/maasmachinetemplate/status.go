@@ -48,20 +48,27 @@ func conditionOf(seen facts, offered offer) metav1.Condition {
 	case seen.asked.complete():
 		c.Status, c.Reason = metav1.ConditionTrue, infrav1.CapacityKnownReason
 	case seen.err != nil:
-		c.Status, c.Reason = metav1.ConditionUnknown, checks.ReasonOf(seen.err)
-		c.Message = fmt.Sprintf("MAAS cannot be read: %v", seen.err)
+		away := checks.JudgeRegion(checks.Region{Host: seen.host, Err: seen.err}, false)
+		c.Status, c.Reason, c.Message = metav1.ConditionUnknown, away.Reason, away.Message
 	case seen.suitable == 0:
 		c.Reason = infrav1.NoSuitableMachineReason
-		c.Message = "no machine in MAAS fits: " + seen.scarcity
+		c.Message = fmt.Sprintf("no machine in MAAS %s fits: %s", seen.host, seen.scarcity)
 	case offered.architecture == "" && len(seen.architectures) > 1:
 		c.Reason = infrav1.ArchitectureUnknownReason
-		c.Message = fmt.Sprintf("machines of the architectures %s fit: name one in architecture of another MaasMachineTemplate",
-			strings.Join(seen.architectures, " and "))
+		c.Message = fmt.Sprintf("machines of the architectures %s in MAAS %s fit: set spec.template.spec.architecture in another MaasMachineTemplate",
+			listed(seen.architectures), seen.host)
 	case offered.architecture == "":
 		c.Reason = infrav1.ArchitectureUnknownReason
-		c.Message = fmt.Sprintf("the machines that fit are of architecture %s, for which Cluster API has no name", strings.Join(seen.architectures, ""))
+		c.Message = fmt.Sprintf("the machines in MAAS %s that fit are of architecture %s, for which Cluster API has no name: "+
+			"set another in spec.template.spec.architecture of another MaasMachineTemplate", seen.host, strings.Join(seen.architectures, ""))
 	default:
 		c.Status, c.Reason = metav1.ConditionTrue, infrav1.CapacityKnownReason
 	}
 	return c
+}
+
+// listed joins at least two names as people do: a, b and c.
+func listed(names []string) string {
+	last := len(names) - 1
+	return strings.Join(names[:last], ", ") + " and " + names[last]
 }

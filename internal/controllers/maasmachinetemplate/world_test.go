@@ -57,7 +57,7 @@ func newWorld(t *testing.T, machines []simulator.Machine, objects ...client.Obje
 		}
 	}
 	w.client = fake.NewClientBuilder().WithScheme(s).WithStatusSubresource(&infrav1.MaasMachineTemplate{}).WithObjects(objects...).Build()
-	w.Reconciler = &Reconciler{Client: w.client, Inventory: inventory.New(maasClient, w.clock.Now)}
+	w.Reconciler = &Reconciler{Client: w.client, Inventory: inventory.New(maasClient, w.clock.Now), Host: "maas.test"}
 	return w
 }
 
