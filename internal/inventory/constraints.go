@@ -8,8 +8,8 @@ import (
 
 // Constraints are those that MAAS checks, in its own syntax. They are comparable; NewConstraints makes them.
 type Constraints struct {
-	Storage, Interfaces string
-	Subnets             string // one on each line
+	storage, interfaces string
+	subnets             string // one on each line
 }
 
 // NewConstraints returns the constraints of an allocate with these parameters, which package maas describes.
@@ -19,9 +19,9 @@ func NewConstraints(storage, interfaces string, subnets []string) Constraints {
 
 // filter selects the free machines that satisfy the constraints.
 func (c Constraints) filter() maas.MachineFilter {
-	f := maas.MachineFilter{Statuses: []maas.Status{maas.StatusReady}, Storage: c.Storage, Interfaces: c.Interfaces}
-	if c.Subnets != "" {
-		f.Subnets = strings.Split(c.Subnets, "\n")
+	f := maas.MachineFilter{Statuses: []maas.Status{maas.StatusReady}, Storage: c.storage, Interfaces: c.interfaces}
+	if c.subnets != "" {
+		f.Subnets = strings.Split(c.subnets, "\n")
 	}
 	return f
 }

@@ -5,6 +5,7 @@ import (
 	"cmp"
 	"slices"
 
+	infrav1 "github.com/capmaas/cluster-api-provider-maas/api/v1beta1"
 	"github.com/capmaas/cluster-api-provider-maas/maas"
 )
 
@@ -23,6 +24,15 @@ type Constraints struct {
 	// Satisfying holds the system IDs of the Ready machines that MAAS listed for Storage, Interfaces and Subnets; nil means that MAAS
 	// was not asked, and then they do not constrain.
 	Satisfying map[string]bool
+}
+
+// ConstraintsOf returns what a spec asks of a machine. Whoever knows the owner Machine puts in its zone, which goes first.
+func ConstraintsOf(spec infrav1.MaasMachineSpec) Constraints {
+	return Constraints{
+		Zone: spec.FailureDomain, Pool: spec.ResourcePool, Tags: spec.Tags, NotTags: spec.NotTags, Architecture: spec.Architecture,
+		MinCPU: int(spec.MinCPU), MinMemoryMiB: int(spec.MinMemory), MinDiskGB: int(spec.MinDiskSize),
+		Storage: spec.Storage, Interfaces: spec.Interfaces, Subnets: spec.Subnets,
+	}
 }
 
 // Preferences say which of the machines that fit are better. Zero fields do not matter.

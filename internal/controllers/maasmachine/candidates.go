@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"strings"
 	"sync"
 	"time"
 
@@ -21,7 +20,8 @@ import (
 func (r *Reconciler) findCandidate(ctx context.Context, o *observation) error {
 	ctx, cancel := context.WithTimeout(ctx, 2*readPatience)
 	defer cancel()
-	free, err := r.Inventory.Free(ctx, passedOn(o.object.Spec))
+	want := o.constraints()
+	free, err := r.Inventory.Free(ctx, inventory.NewConstraints(want.Storage, want.Interfaces, want.Subnets))
 	if errors.Is(err, maas.ErrInvalid) {
 		o.malformed = err
 		return nil
@@ -33,7 +33,6 @@ func (r *Reconciler) findCandidate(ctx context.Context, o *observation) error {
 	if err != nil {
 		return err
 	}
-	want := o.constraints()
 	want.Satisfying = systemIDs(free)
 	ranked, _ := placement.Choose(free, want, prefer)
 	for i := range ranked {
@@ -80,11 +79,6 @@ func (r *Reconciler) preferences(ctx context.Context, o *observation) (placement
 		}
 	}
 	return prefer, nil
-}
-
-// passedOn are the constraints that MAAS checks better than we could.
-func passedOn(spec infrav1.MaasMachineSpec) inventory.Constraints {
-	return inventory.Constraints{Storage: spec.Storage, Interfaces: spec.Interfaces, Subnets: strings.Join(spec.Subnets, "\n")}
 }
 
 func systemIDs(machines []maas.Machine) map[string]bool {

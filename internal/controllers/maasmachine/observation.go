@@ -228,18 +228,13 @@ func (o observation) annotated(m *maas.Machine) bool {
 
 func nameInMAAS(object metav1.Object) string { return object.GetNamespace() + "." + object.GetName() }
 
-// constraints are what the spec asks of a machine.
+// constraints are what the spec asks of a machine, and the zone that Cluster API chose, if it did.
 func (o observation) constraints() placement.Constraints {
-	spec := o.object.Spec
-	zone := spec.FailureDomain
+	want := placement.ConstraintsOf(o.object.Spec)
 	if o.owner != nil && o.owner.Spec.FailureDomain != "" {
-		zone = o.owner.Spec.FailureDomain
+		want.Zone = o.owner.Spec.FailureDomain
 	}
-	return placement.Constraints{
-		Zone: zone, Pool: spec.ResourcePool, Tags: spec.Tags, NotTags: spec.NotTags, Architecture: spec.Architecture,
-		MinCPU: int(spec.MinCPU), MinMemoryMiB: int(spec.MinMemory), MinDiskGB: int(spec.MinDiskSize),
-		Storage: spec.Storage, Interfaces: spec.Interfaces, Subnets: spec.Subnets,
-	}
+	return want
 }
 
 // did says whether a step was taken in this reconcile, and with which error.

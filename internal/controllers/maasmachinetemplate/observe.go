@@ -55,7 +55,7 @@ func (r *Reconciler) observe(ctx context.Context, spec infrav1.MaasMachineSpec) 
 			known = append(known, m)
 		}
 	}
-	suitable, why := placement.Suitable(known, constraintsOf(spec))
+	suitable, why := placement.Suitable(known, placement.ConstraintsOf(spec))
 	seen.suitable, seen.scarcity = len(suitable), why.Details()
 	if len(known) == 0 {
 		seen.scarcity = "MAAS shows us no machine that was commissioned: commission machines in MAAS, or look at the rights of the API key's user"

@@ -111,11 +111,3 @@ func architectureOf(name string) string {
 	}
 	return ""
 }
-
-// constraintsOf returns what a machine must be like for a template. The zone may be another in the end, where Cluster API names one.
-func constraintsOf(spec infrav1.MaasMachineSpec) placement.Constraints {
-	return placement.Constraints{
-		Zone: spec.FailureDomain, Pool: spec.ResourcePool, Tags: spec.Tags, NotTags: spec.NotTags, Architecture: spec.Architecture,
-		MinCPU: int(spec.MinCPU), MinMemoryMiB: int(spec.MinMemory), MinDiskGB: int(spec.MinDiskSize),
-	}
-}
