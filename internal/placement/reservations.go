@@ -1,52 +1,55 @@
 package placement
 
-import "sync"
+import (
+	"sync"
 
-// Reservations keep two claims of one process from asking MAAS for the same machine. Claims are known by their tokens. They are a
-// courtesy that saves requests: that a machine is claimed once is for MAAS to decide. The zero value is ready for use, and safe for
-// concurrent use.
+	"k8s.io/apimachinery/pkg/types"
+)
+
+// Reservations keep two objects of one process from asking MAAS for the same machine. They are a courtesy that saves requests: that a
+// machine is claimed once is for MAAS to decide. The zero value is ready for use, and safe for concurrent use.
 type Reservations struct {
 	mu        sync.Mutex
-	machineOf map[string]string // by claim
-	claimOf   map[string]string // by system ID
+	machineOf map[types.NamespacedName]string
+	holderOf  map[string]types.NamespacedName // by system ID
 }
 
-// Reserve keeps a machine for a claim, in place of the one that was kept for it before. It is false, and changes nothing, if another
-// claim has the machine.
-func (r *Reservations) Reserve(claim, systemID string) bool {
+// Reserve keeps a machine for an object, in place of the one that was kept for it before. It is false, and changes nothing, if the
+// machine is kept for another.
+func (r *Reservations) Reserve(object types.NamespacedName, systemID string) bool {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	if holder, held := r.claimOf[systemID]; held && holder != claim {
+	if holder, held := r.holderOf[systemID]; held && holder != object {
 		return false
 	}
 	if r.machineOf == nil {
-		r.machineOf, r.claimOf = map[string]string{}, map[string]string{}
+		r.machineOf, r.holderOf = map[types.NamespacedName]string{}, map[string]types.NamespacedName{}
 	}
-	r.drop(claim)
-	r.machineOf[claim], r.claimOf[systemID] = systemID, claim
+	r.drop(object)
+	r.machineOf[object], r.holderOf[systemID] = systemID, object
 	return true
 }
 
-// Release gives back what is kept for a claim, if anything is.
-func (r *Reservations) Release(claim string) {
+// Release gives back what is kept for an object, if anything is.
+func (r *Reservations) Release(object types.NamespacedName) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	r.drop(claim)
+	r.drop(object)
 }
 
-// TakenFrom returns a function that says whether another claim than this one has a machine, at the time when it is called.
-func (r *Reservations) TakenFrom(claim string) func(systemID string) bool {
+// TakenFrom returns a function that says whether a machine is kept for another object than this one, at the time when it is called.
+func (r *Reservations) TakenFrom(object types.NamespacedName) func(systemID string) bool {
 	return func(systemID string) bool {
 		r.mu.Lock()
 		defer r.mu.Unlock()
-		holder, held := r.claimOf[systemID]
-		return held && holder != claim
+		holder, held := r.holderOf[systemID]
+		return held && holder != object
 	}
 }
 
-func (r *Reservations) drop(claim string) {
-	if systemID, held := r.machineOf[claim]; held {
-		delete(r.machineOf, claim)
-		delete(r.claimOf, systemID)
+func (r *Reservations) drop(object types.NamespacedName) {
+	if systemID, held := r.machineOf[object]; held {
+		delete(r.machineOf, object)
+		delete(r.holderOf, systemID)
 	}
 }

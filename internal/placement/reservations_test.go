@@ -6,43 +6,49 @@ import (
 	"sync/atomic"
 	"testing"
 
+	"k8s.io/apimachinery/pkg/types"
+
 	"github.com/capmaas/cluster-api-provider-maas/internal/placement"
 )
+
+func object(i int) types.NamespacedName {
+	return types.NamespacedName{Namespace: "default", Name: strconv.Itoa(i)}
+}
 
 func TestAReservationKeepsOthersAway(t *testing.T) {
 	t.Parallel()
 	var r placement.Reservations
-	taken := r.TakenFrom("claim-2")
+	taken := r.TakenFrom(object(2))
 	if taken("m1") {
 		t.Error("nothing is reserved yet")
 	}
 	for range 2 {
-		if !r.Reserve("claim-1", "m1") {
-			t.Error("a claim may reserve a free machine, and say so twice")
+		if !r.Reserve(object(1), "m1") {
+			t.Error("an object may reserve a free machine, and say so twice")
 		}
 	}
-	if r.Reserve("claim-2", "m1") || !taken("m1") {
-		t.Error("another claim got a machine that is reserved")
+	if r.Reserve(object(2), "m1") || !taken("m1") {
+		t.Error("another object got a machine that is reserved")
 	}
-	if r.TakenFrom("claim-1")("m1") {
-		t.Error("a claim's own machine is not taken from it")
+	if r.TakenFrom(object(1))("m1") {
+		t.Error("an object's own machine is not taken from it")
 	}
-	r.Release("claim-1")
-	r.Release("claim-1")
-	if taken("m1") || !r.Reserve("claim-2", "m1") {
+	r.Release(object(1))
+	r.Release(object(1))
+	if taken("m1") || !r.Reserve(object(2), "m1") {
 		t.Error("a released machine is not free")
 	}
 }
 
-func TestAClaimHasOneReservation(t *testing.T) {
+func TestAnObjectHasOneReservation(t *testing.T) {
 	t.Parallel()
 	var r placement.Reservations
-	r.Reserve("claim-1", "m1")
-	r.Reserve("claim-2", "m2")
-	if r.Reserve("claim-1", "m2") || !r.TakenFrom("claim-2")("m1") {
+	r.Reserve(object(1), "m1")
+	r.Reserve(object(2), "m2")
+	if r.Reserve(object(1), "m2") || !r.TakenFrom(object(2))("m1") {
 		t.Error("a refused reservation must leave the one before it")
 	}
-	if !r.Reserve("claim-1", "m3") || !r.Reserve("claim-3", "m1") {
+	if !r.Reserve(object(1), "m3") || !r.Reserve(object(3), "m1") {
 		t.Error("a new reservation must replace the one before it")
 	}
 }
@@ -54,14 +60,14 @@ func TestReservationsOfManyAtOnceAreExclusive(t *testing.T) {
 	var all sync.WaitGroup
 	for i := range 50 {
 		all.Go(func() {
-			claim := "claim-" + strconv.Itoa(i)
-			if !r.TakenFrom(claim)("m1") && r.Reserve(claim, "m1") {
+			o := object(i)
+			if !r.TakenFrom(o)("m1") && r.Reserve(o, "m1") {
 				got.Add(1)
 			}
 		})
 	}
 	all.Wait()
 	if got.Load() != 1 {
-		t.Errorf("%d claims reserved one machine", got.Load())
+		t.Errorf("%d objects reserved one machine", got.Load())
 	}
 }

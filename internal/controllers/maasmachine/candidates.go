@@ -36,7 +36,7 @@ func (r *Reconciler) findCandidate(ctx context.Context, o *observation) error {
 	want.Satisfying = systemIDs(free)
 	ranked, _ := placement.Choose(free, want, prefer)
 	for i := range ranked {
-		if r.Reservations.Reserve(nameInMAAS(o.object), ranked[i].SystemID) {
+		if r.Reservations.Reserve(client.ObjectKeyFromObject(o.object), ranked[i].SystemID) {
 			o.candidate = ranked[i].SystemID
 			return nil
 		}
@@ -57,7 +57,7 @@ const wideViewAge = time.Minute
 
 // preferences say what is better among the machines that fit.
 func (r *Reconciler) preferences(ctx context.Context, o *observation) (placement.Preferences, error) {
-	taken := r.Reservations.TakenFrom(nameInMAAS(o.object))
+	taken := r.Reservations.TakenFrom(client.ObjectKeyFromObject(o.object))
 	prefer := placement.Preferences{Taken: func(systemID string) bool {
 		refused, _ := o.did(claim{systemID})
 		return refused || taken(systemID)

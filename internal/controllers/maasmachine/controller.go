@@ -159,7 +159,7 @@ func (r *Reconciler) decide(ctx context.Context, o *observation) step {
 func (r *Reconciler) follow(o *observation, last wait) {
 	key := client.ObjectKeyFromObject(o.object)
 	if o.attempt().systemID == "" {
-		r.Reservations.Release(nameInMAAS(o.object))
+		r.Reservations.Release(key)
 	}
 	switch {
 	case o.systemID() != "":
@@ -176,7 +176,7 @@ func (r *Reconciler) follow(o *observation, last wait) {
 func (r *Reconciler) forget(key client.ObjectKey) {
 	r.Inventory.Forget(key)
 	r.searches.forget(key)
-	r.Reservations.Release(key.Namespace + "." + key.Name)
+	r.Reservations.Release(key)
 }
 
 // pace is how closely the machine is to be followed.
