@@ -161,12 +161,12 @@ func TestStatesTableIsWhole(t *testing.T) {
 		if s.means == "" || s.reason == "" {
 			t.Errorf("%s has no words", status)
 		}
-		if (s.release == waitsForMen || s.release == handedBack) != (s.todo != "") {
+		if (s.release == waitsForPerson || s.release == handedBack) != (s.todo != "") {
 			t.Errorf("%s: a person is told what to do where, and only where, one has to act", status)
 		}
 	}
 	unknown := stateOf(&maas.Machine{Status: 99})
-	if unknown.deploy != comesBack || unknown.release != waitsForMen {
+	if unknown.deploy != comesBack || unknown.release != waitsForPerson {
 		t.Errorf("an unknown state is acted on: %+v", unknown)
 	}
 }

@@ -20,11 +20,11 @@ const (
 type givingBack int
 
 const (
-	releaseIt   givingBack = iota // MAAS takes a release in this state
-	underWay                      // wait for it
-	isFree                        // nothing is left to do
-	handedBack                    // marked broken: it was given back, unless it still runs
-	waitsForMen                   // MAAS refuses a release until somebody acts, or until what runs is over
+	releaseIt      givingBack = iota // MAAS takes a release in this state
+	underWay                         // wait for it
+	isFree                           // nothing is left to do
+	handedBack                       // marked broken: it was given back, unless it still runs
+	waitsForPerson                   // MAAS refuses a release until somebody acts, or until what runs is over
 )
 
 // state is what one of MAAS's states means to us, in each phase of a machine's life. A machine that was deployed (phase
@@ -48,11 +48,11 @@ var states = [...]state{
 	{maas.StatusNew, "it was given back before it was commissioned", -1,
 		failed, infrav1.MachineGivenBackReason, isFree, ""},
 	{maas.StatusCommissioning, "it was given back and is being commissioned", -1,
-		failed, infrav1.MachineGivenBackReason, waitsForMen, "wait for the end of the commissioning"},
+		failed, infrav1.MachineGivenBackReason, waitsForPerson, "wait for the end of the commissioning"},
 	{maas.StatusFailedCommissioning, "it was given back and its commissioning failed", -1,
-		failed, infrav1.MachineGivenBackReason, waitsForMen, "commission it again, or delete it from MAAS"},
+		failed, infrav1.MachineGivenBackReason, waitsForPerson, "commission it again, or delete it from MAAS"},
 	{maas.StatusMissing, "MAAS cannot find the hardware", 0,
-		failed, infrav1.MachineMissingReason, waitsForMen, "commission it again, or delete it from MAAS"},
+		failed, infrav1.MachineMissingReason, waitsForPerson, "commission it again, or delete it from MAAS"},
 	{maas.StatusReady, "it was given back and is free", -1,
 		failed, infrav1.MachineGivenBackReason, isFree, ""},
 	{maas.StatusReserved, "MAAS keeps it for a named user", 1,
@@ -60,7 +60,7 @@ var states = [...]state{
 	{maas.StatusDeployed, "the image runs", 5,
 		runs, infrav1.MachineDeployedReason, releaseIt, ""},
 	{maas.StatusRetired, "an operator retired it", 0,
-		failed, infrav1.MachineRetiredReason, waitsForMen, "put it back into service, or delete it from MAAS"},
+		failed, infrav1.MachineRetiredReason, waitsForPerson, "put it back into service, or delete it from MAAS"},
 	{maas.StatusBroken, "it was marked broken", 0,
 		failed, infrav1.MachineBrokenReason, handedBack, "switch it off"},
 	{maas.StatusDeploying, "MAAS is installing the image", 4,
@@ -78,19 +78,19 @@ var states = [...]state{
 	{maas.StatusFailedDiskErasing, "erasing its disks failed", -1,
 		failed, infrav1.MachineBeingReleasedReason, releaseIt, ""},
 	{maas.StatusRescueMode, "an operator has it in rescue mode", 1,
-		comesBack, infrav1.MachineInRescueModeReason, waitsForMen, "exit rescue mode"},
+		comesBack, infrav1.MachineInRescueModeReason, waitsForPerson, "exit rescue mode"},
 	{maas.StatusEnteringRescueMode, "an operator puts it into rescue mode", 1,
-		comesBack, infrav1.MachineInRescueModeReason, waitsForMen, "exit rescue mode"},
+		comesBack, infrav1.MachineInRescueModeReason, waitsForPerson, "exit rescue mode"},
 	{maas.StatusFailedEnteringRescueMode, "it could not be put into rescue mode", 1,
-		comesBack, infrav1.MachineInRescueModeReason, waitsForMen, "exit rescue mode"},
+		comesBack, infrav1.MachineInRescueModeReason, waitsForPerson, "exit rescue mode"},
 	{maas.StatusExitingRescueMode, "it is leaving rescue mode", 1,
-		comesBack, infrav1.MachineInRescueModeReason, waitsForMen, "wait until it left rescue mode"},
+		comesBack, infrav1.MachineInRescueModeReason, waitsForPerson, "wait until it left rescue mode"},
 	{maas.StatusFailedExitingRescueMode, "it could not leave rescue mode", 1,
-		comesBack, infrav1.MachineInRescueModeReason, waitsForMen, "exit rescue mode again, or mark it broken"},
+		comesBack, infrav1.MachineInRescueModeReason, waitsForPerson, "exit rescue mode again, or mark it broken"},
 	{maas.StatusTesting, "an operator has it tested", 1,
-		comesBack, infrav1.MachineTestingReason, waitsForMen, "wait for the end of the test, or abort it"},
+		comesBack, infrav1.MachineTestingReason, waitsForPerson, "wait for the end of the test, or abort it"},
 	{maas.StatusFailedTesting, "it failed a hardware test", 0,
-		failed, infrav1.MachineFailedTestingReason, waitsForMen, "override the failed test, or mark it broken"},
+		failed, infrav1.MachineFailedTestingReason, waitsForPerson, "override the failed test, or mark it broken"},
 }
 
 // stateOf returns the row of a machine's state. A state that MAAS invents later is one that nothing is done about.
@@ -101,5 +101,5 @@ func stateOf(m *maas.Machine) state {
 		}
 	}
 	return state{status: m.Status, means: "this version of CAPMAAS does not know the state", claim: 0, deploy: comesBack,
-		reason: infrav1.DeployingReason, release: waitsForMen, todo: "bring it to a state that can be released"}
+		reason: infrav1.DeployingReason, release: waitsForPerson, todo: "bring it to a state that can be released"}
 }
