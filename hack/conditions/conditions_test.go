@@ -140,6 +140,7 @@ func TestWhatIsNotExplainedIsRefused(t *testing.T) {
 		"reasons of no condition":         {"Reasons of Gone,", "Reasons of Lost,", `a Box has no condition "Lost"`},
 		"a condition without reasons":     {"Reasons of Gone, beside Stuck.", "Reasons of BoxShut.", `there are no "Reasons of Gone."`},
 		"a reason that is nowhere":        {"beside Stuck.", "beside Broken.", `there is no reason "Broken"`},
+		"a reason of two constants":       {`GoneReason = "Gone"`, `GoneReason = "Stuck"`, `"Stuck" is declared twice`},
 		"events of no kind":               {"Events of a Box.", "Events of a Crate.", "neither"},
 		"a column without a description":  {`,description="Colour of the lid"`, "", `column "Lid" has no description`},
 		"a value that cannot be resolved": {"other.Ready", "other.Shut", `has no string constant Shut`},

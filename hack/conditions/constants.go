@@ -81,7 +81,7 @@ func (s *source) constant(spec *ast.ValueSpec, imports map[string]string) (const
 	return c, nil
 }
 
-// split takes the colon off what a reason or an event means.
+// reason is the constant of a reason or an event: its docstring has a colon after the name.
 func (c constant) reason() (constant, error) {
 	means, ok := strings.CutPrefix(c.means, ": ")
 	if !ok || means == "" {

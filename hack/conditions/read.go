@@ -46,7 +46,10 @@ func read(api, events string, dirOf func(string) (string, error)) (readings, err
 	if len(groups) == 0 {
 		return found, fmt.Errorf("there are no conditions in %s", api)
 	}
-	shared := reasonsByValue(groups)
+	shared, err := reasonsByValue(groups)
+	if err != nil {
+		return found, err
+	}
 	for _, k := range found.kinds {
 		for _, g := range groups[k] {
 			if err := k.take(g, shared); err != nil {
@@ -61,7 +64,7 @@ func read(api, events string, dirOf func(string) (string, error)) (readings, err
 }
 
 // reasonsByValue finds the reasons that a group of another condition may name.
-func reasonsByValue(groups map[*kind][]group) map[string]constant {
+func reasonsByValue(groups map[*kind][]group) (map[string]constant, error) {
 	found := map[string]constant{}
 	for _, list := range groups {
 		for _, g := range list {
@@ -69,11 +72,14 @@ func reasonsByValue(groups map[*kind][]group) map[string]constant {
 				continue
 			}
 			for _, c := range g.constants {
+				if other, twice := found[c.value]; twice {
+					return nil, fmt.Errorf("%s and %s: %q is declared twice; the one block names it after \"beside\"", other.at, c.at, c.value)
+				}
 				found[c.value] = c
 			}
 		}
 	}
-	return found
+	return found, nil
 }
 
 // take adds a group to a kind: its conditions, or the reasons of one of them.
