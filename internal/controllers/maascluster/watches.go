@@ -51,15 +51,20 @@ func (r *Reconciler) memberToMaasCluster(ctx context.Context, object client.Obje
 	return requests
 }
 
-// machineMoved passes what of a machine matters to its cluster: that it comes or goes, which addresses it has, and whether they are in
-// the record.
+// machineMoved passes what of a machine matters to its cluster: that it comes or goes, and of the control plane's, which addresses it
+// has, and whether they are in the record.
 func machineMoved() predicate.Predicate {
 	return predicate.Funcs{UpdateFunc: func(e event.UpdateEvent) bool {
 		before, ok := e.ObjectOld.(*infrav1.MaasMachine)
 		after, alsoOK := e.ObjectNew.(*infrav1.MaasMachine)
-		return ok && alsoOK && (before.Spec.SystemID != after.Spec.SystemID ||
-			before.DeletionTimestamp.IsZero() != after.DeletionTimestamp.IsZero() ||
-			isLost(before) != isLost(after) ||
+		if !ok || !alsoOK {
+			return false
+		}
+		if before.DeletionTimestamp.IsZero() != after.DeletionTimestamp.IsZero() {
+			return true
+		}
+		_, controlPlane := after.Labels[clusterv1.MachineControlPlaneLabel]
+		return controlPlane && (before.Spec.SystemID != after.Spec.SystemID || isLost(before) != isLost(after) ||
 			conditions.IsTrue(before, infrav1.MachineDNSAttachedCondition) != conditions.IsTrue(after, infrav1.MachineDNSAttachedCondition) ||
 			!slices.Equal(before.Status.Addresses, after.Status.Addresses))
 	}}

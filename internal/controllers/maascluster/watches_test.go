@@ -20,7 +20,7 @@ func TestWhatOfAMachineWakesItsCluster(t *testing.T) {
 	}
 	for name, test := range map[string]struct {
 		change func(*infrav1.MaasMachine)
-		want   bool
+		want   bool // for a machine of the control plane; of workers, only their deletion does
 	}{
 		"nothing":               {func(*infrav1.MaasMachine) {}, false},
 		"its power":             {condition(infrav1.MachinePoweredOnCondition, "True", "PoweredOn"), false},
@@ -31,10 +31,14 @@ func TestWhatOfAMachineWakesItsCluster(t *testing.T) {
 		"that it waits to join": {condition(infrav1.MachineDNSAttachedCondition, "False", infrav1.DNSAttachPendingReason), false},
 		"an address":            {func(m *infrav1.MaasMachine) { m.Status.Addresses = []clusterv1.MachineAddress{{Address: "10.0.0.1"}} }, true},
 	} {
-		before, after := &infrav1.MaasMachine{}, &infrav1.MaasMachine{}
-		test.change(after)
-		if got := machineMoved().Update(event.UpdateEvent{ObjectOld: before, ObjectNew: after}); got != test.want {
-			t.Errorf("%s: %v, want %v", name, got, test.want)
+		for _, labels := range []map[string]string{{clusterv1.MachineControlPlaneLabel: ""}, nil} {
+			before, after := &infrav1.MaasMachine{}, &infrav1.MaasMachine{}
+			before.Labels, after.Labels = labels, labels
+			test.change(after)
+			want := test.want && (labels != nil || !after.DeletionTimestamp.IsZero())
+			if got := machineMoved().Update(event.UpdateEvent{ObjectOld: before, ObjectNew: after}); got != want {
+				t.Errorf("%s (%v): %v, want %v", name, labels, got, want)
+			}
 		}
 	}
 }
