@@ -4,6 +4,7 @@ import (
 	"context"
 	"flag"
 	"fmt"
+	"io"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -56,7 +57,7 @@ func TestMain(m *testing.M) {
 func runSuite(m *testing.M) (code int, err error) {
 	if !testing.Verbose() {
 		klog.LogToStderr(false)
-		klog.SetOutput(discard{})
+		klog.SetOutput(io.Discard)
 	}
 	ctrl.SetLogger(klog.Background())
 	if suite.folder, err = os.MkdirTemp("", "integration-"); err != nil {
@@ -182,7 +183,3 @@ func moduleDir(module string) (string, error) {
 	}
 	return dir, nil
 }
-
-type discard struct{}
-
-func (discard) Write(p []byte) (int, error) { return len(p), nil }

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
@@ -88,13 +89,7 @@ func (l *lab) say(format string, values ...any) {
 
 // since is the part of the access log that began at a time.
 func (l *lab) since(began time.Time) []simulator.Request {
-	log := l.region.Requests()
-	for i, r := range log {
-		if !r.Time.Before(began) {
-			return log[i:]
-		}
-	}
-	return nil
+	return slices.DeleteFunc(l.region.Requests(), func(r simulator.Request) bool { return r.Time.Before(began) })
 }
 
 // observe waits for a while, and returns what MAAS was asked in it.

@@ -8,6 +8,7 @@ import (
 	"errors"
 	"flag"
 	"fmt"
+	"io"
 	"os"
 	"os/signal"
 	"path/filepath"
@@ -45,20 +46,17 @@ func exit(err error) {
 type options struct {
 	checkout string
 	only     string
-	out      string
 	window   time.Duration
+	out      string // the folder of the report
 }
 
 func run(ctx context.Context) error {
 	var o options
 	flag.StringVar(&o.checkout, "checkout", ".", "Folder of the repository.")
 	flag.StringVar(&o.only, "only", "", "The only scenario to run: "+strings.Join(names(scenarios()), ", ")+"; empty for all.")
-	flag.StringVar(&o.out, "out", "", "Folder of the report; out/bench in the repository when empty.")
 	flag.DurationVar(&o.window, "window", 0, "How long requests are counted, instead of the time that each scenario has for it.")
 	flag.Parse()
-	if o.out == "" {
-		o.out = filepath.Join(o.checkout, "out/bench")
-	}
+	o.out = filepath.Join(o.checkout, "out/bench")
 	chosen := scenarios()
 	if o.only != "" {
 		chosen = slices.DeleteFunc(chosen, func(s scenario) bool { return s.name != o.only })
@@ -70,7 +68,7 @@ func run(ctx context.Context) error {
 		return err
 	}
 	klog.LogToStderr(false)
-	klog.SetOutput(discard{})
+	klog.SetOutput(io.Discard)
 	ctrl.SetLogger(klog.Background())
 	environment, err := startEnvironment(o.checkout)
 	if err != nil {
@@ -117,7 +115,3 @@ func measure(ctx context.Context, e *environment, chosen []scenario, o options) 
 	}
 	return results, errors.Join(failed...)
 }
-
-type discard struct{}
-
-func (discard) Write(p []byte) (int, error) { return len(p), nil }

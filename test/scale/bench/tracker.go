@@ -17,12 +17,11 @@ import (
 type tracker struct {
 	mu          sync.Mutex
 	objects     map[string]*infrav1.MaasMachine
-	claimed     map[string]time.Time // when the system ID was first seen
 	provisioned map[string]time.Time // when provisioned was first seen
 }
 
 func newTracker(ctx context.Context, from cache.Cache) (*tracker, error) {
-	t := &tracker{objects: map[string]*infrav1.MaasMachine{}, claimed: map[string]time.Time{}, provisioned: map[string]time.Time{}}
+	t := &tracker{objects: map[string]*infrav1.MaasMachine{}, provisioned: map[string]time.Time{}}
 	informer, err := from.GetInformer(ctx, &infrav1.MaasMachine{})
 	if err != nil {
 		return nil, fmt.Errorf("watch the MaasMachines: %w", err)
@@ -42,15 +41,11 @@ func (t *tracker) note(object any) {
 	if !ok {
 		return
 	}
-	now := time.Now()
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	t.objects[m.Name] = m
-	if _, known := t.claimed[m.Name]; !known && m.Spec.SystemID != "" {
-		t.claimed[m.Name] = now
-	}
 	if _, known := t.provisioned[m.Name]; !known && isProvisioned(m) {
-		t.provisioned[m.Name] = now
+		t.provisioned[m.Name] = time.Now()
 	}
 }
 
