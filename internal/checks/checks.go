@@ -92,23 +92,9 @@ func (c *Checks) Look(ctx context.Context, wishes Wishes) Findings {
 			domain = settle(ctx, &c.domains, func(d []maas.Domain) Finding { return judgeDomain(host, wishes.Domain, d) })
 		})
 	}
-	// What nobody wishes for is not missing.
-	zones, pools, images = judgeZones(host, nil, nil), judgePools(host, nil, nil), judgeImages(host, nil, nil)
-	if len(wishes.Zones) > 0 {
-		wait.Go(func() {
-			zones = settle(ctx, &c.zones, func(z []maas.Zone) Finding { return judgeZones(host, wishes.Zones, z) })
-		})
-	}
-	if len(wishes.Pools) > 0 {
-		wait.Go(func() {
-			pools = settle(ctx, &c.pools, func(p []maas.ResourcePool) Finding { return judgePools(host, wishes.Pools, p) })
-		})
-	}
-	if len(wishes.Images) > 0 {
-		wait.Go(func() {
-			images = settle(ctx, &c.images, func(i []maas.BootResource) Finding { return judgeImages(host, wishes.Images, i) })
-		})
-	}
+	wait.Go(func() { zones = settleAll(ctx, host, &c.zones, wishes.Zones, judgeZones) })
+	wait.Go(func() { pools = settleAll(ctx, host, &c.pools, wishes.Pools, judgePools) })
+	wait.Go(func() { images = settleAll(ctx, host, &c.images, wishes.Images, judgeImages) })
 	wait.Wait()
 	return Findings{Domain: domain, ZonesAndPools: together(zones, pools), Images: images}
 }

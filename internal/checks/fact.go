@@ -79,3 +79,13 @@ func settle[T any](ctx context.Context, f *fact[T], judge func(T) Finding) Findi
 	}
 	return judge(value)
 }
+
+// settleAll is settle for wishes of which there may be none: what nobody wishes for is not missing, and MAAS is not asked.
+func settleAll[W, T any](
+	ctx context.Context, host string, f *fact[[]T], wishes []W, judge func(host string, wishes []W, has []T) Finding,
+) Finding {
+	if len(wishes) == 0 {
+		return judge(host, nil, nil)
+	}
+	return settle(ctx, f, func(has []T) Finding { return judge(host, wishes, has) })
+}
