@@ -1,158 +1,21 @@
 package maascluster
 
 import (
-	"context"
 	"fmt"
-	"net/http/httptest"
 	"strings"
 	"testing"
 	"time"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/client-go/tools/events"
 	clusterv1 "sigs.k8s.io/cluster-api/api/core/v1beta2"
-	"sigs.k8s.io/cluster-api/controllers/clustercache"
 	"sigs.k8s.io/cluster-api/util/conditions"
-	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	infrav1 "github.com/capmaas/cluster-api-provider-maas/api/v1beta1"
-	"github.com/capmaas/cluster-api-provider-maas/internal/checks"
 	"github.com/capmaas/cluster-api-provider-maas/internal/endpoint"
-	"github.com/capmaas/cluster-api-provider-maas/internal/identity"
 	"github.com/capmaas/cluster-api-provider-maas/maas"
 	"github.com/capmaas/cluster-api-provider-maas/maas/simulator"
 )
-
-// world is a management cluster with the cluster c1, a region, and a reconciler that remembers. Time is the test's.
-type world struct {
-	*testing.T
-	client     client.Client
-	request    ctrl.Request
-	region     *simulator.Region
-	operator   *maas.Client
-	reconciler *Reconciler
-	events     *events.FakeRecorder
-	now        time.Time
-	resolves   []string
-	looked     int // up
-}
-
-func newWorld(t *testing.T, config simulator.Config) *world {
-	t.Helper()
-	w := &world{T: t, events: events.NewFakeRecorder(1000), now: time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)}
-	var err error
-	config.Clock = simulator.NewVirtualClock(w.now)
-	if w.region, err = simulator.New(config); err != nil {
-		t.Fatal(err)
-	}
-	server := httptest.NewServer(w.region.Handler())
-	t.Cleanup(func() { server.Close(); w.region.Close() })
-	now := func() time.Time { return w.now }
-	key := simulator.DefaultAPIKey
-	if len(config.Users) > 0 {
-		key = config.Users[0].APIKey
-	}
-	if w.operator, err = maas.New(maas.Config{Endpoint: server.URL + "/MAAS", APIKey: key, Now: now}); err != nil {
-		t.Fatal(err)
-	}
-	w.client, w.request = stored(t)
-	user, publisher := identity.New(w.operator), endpoint.NewPublisher(w.operator)
-	publisher.Now = now
-	w.reconciler = &Reconciler{
-		Client: w.client, Endpoint: publisher, Identity: user, Recorder: w.events,
-		Checks:       checks.New(checks.Config{MAAS: w.operator, Identity: user, Now: now}),
-		Names:        checks.NewNames(func(context.Context, string) ([]string, error) { w.looked++; return w.resolves, nil }, now),
-		ClusterCache: clustercache.NewFakeEmptyClusterCache(),
-	}
-	return w
-}
-
-func (w *world) reconcile() ctrl.Result {
-	w.Helper()
-	result, err := w.reconciler.Reconcile(w.Context(), w.request)
-	if err != nil {
-		w.Fatal(err)
-	}
-	return result
-}
-
-// settle reconciles until the endpoint is chosen, and once more.
-func (w *world) settle() {
-	w.Helper()
-	for range 6 {
-		w.reconcile()
-	}
-}
-
-func (w *world) object() *infrav1.MaasCluster {
-	w.Helper()
-	object := &infrav1.MaasCluster{}
-	if err := w.client.Get(w.Context(), w.request.NamespacedName, object); err != nil {
-		w.Fatal(err)
-	}
-	return object
-}
-
-// edit changes the MaasCluster as a user would.
-func (w *world) edit(change func(*infrav1.MaasClusterSpec)) {
-	w.Helper()
-	object := w.object()
-	change(&object.Spec)
-	if err := w.client.Update(w.Context(), object); err != nil {
-		w.Fatal(err)
-	}
-}
-
-func (w *world) create(object client.Object) {
-	w.Helper()
-	if err := w.client.Create(w.Context(), object); err != nil {
-		w.Fatal(err)
-	}
-}
-
-// expect checks conditions, written as type=status/reason.
-func (w *world) expect(want string) {
-	w.Helper()
-	object := w.object()
-	for _, want := range strings.Fields(want) {
-		kind, state, _ := strings.Cut(want, "=")
-		got := "absent"
-		if c := conditions.Get(object, kind); c != nil {
-			got = string(c.Status) + "/" + c.Reason
-		}
-		if got != state {
-			w.Errorf("%s is %s, want %s: %+v", kind, got, state, conditions.Get(object, kind))
-		}
-	}
-}
-
-func (w *world) message(kind string) string {
-	w.Helper()
-	return conditions.GetMessage(w.object(), kind)
-}
-
-// told returns the events since the last time that are about something.
-func (w *world) told(reason string) (told []string) {
-	for {
-		select {
-		case e := <-w.events.Events:
-			if strings.Contains(e, reason) {
-				told = append(told, e)
-			}
-		default:
-			return told
-		}
-	}
-}
-
-func template(name string, spec infrav1.MaasMachineSpec) *infrav1.MaasMachineTemplate {
-	t := &infrav1.MaasMachineTemplate{ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: name, OwnerReferences: []metav1.OwnerReference{
-		{APIVersion: clusterv1.GroupVersion.String(), Kind: "Cluster", Name: "c1", UID: "uid"},
-	}}}
-	t.Spec.Template.Spec = spec
-	return t
-}
 
 const allFine = "Ready=True/Ready MAASAvailable=True/MAASAvailable DomainServed=True/DomainServed " +
 	"ZonesAndPoolsFound=True/ZonesAndPoolsFound ImagesFound=True/ImagesFound EndpointResolves=Unknown/NoAddressPublished"
@@ -237,17 +100,14 @@ func TestMAASAwayLeavesWhatWasKnown(t *testing.T) {
 	w.expect("Ready=False/MAASUnreachable LoadBalancerReady=False/MAASUnreachable MAASAvailable=False/MAASUnreachable DomainServed=Unknown/NotChecked " +
 		"ZonesAndPoolsFound=Unknown/NotChecked ImagesFound=Unknown/NotChecked EndpointResolves=absent")
 	w.region.SetIntercept(nil)
-	// What the identity remembers of the failure is of the real time.
-	w.reconciler.Identity = identity.New(w.operator)
-	w.reconciler.Checks = checks.New(checks.Config{MAAS: w.operator, Identity: w.reconciler.Identity, Now: func() time.Time { return w.now }})
+	w.clock.Advance(time.Minute)
 	w.reconcile()
 	w.expect(allFine)
 	if got := w.told("CheckMended"); len(got) != 0 {
 		t.Errorf("told of what was never broken: %q", got)
 	}
 	w.region.SetIntercept(away)
-	w.reconciler.Identity = identity.New(w.operator)
-	w.reconciler.Checks = checks.New(checks.Config{MAAS: w.operator, Identity: w.reconciler.Identity, Now: func() time.Time { return w.now }})
+	w.clock.Advance(15 * time.Minute)
 	w.reconcile()
 	w.expect(strings.Replace(allFine, "MAASAvailable=True/MAASAvailable", "MAASAvailable=False/MAASUnreachable", 1))
 }
@@ -274,7 +134,7 @@ func TestTheNameOfAnEndpointIsWatched(t *testing.T) {
 	w.expect("EndpointResolves=Unknown/EndpointNotLookedUp")
 	pass := func() {
 		for range 60 {
-			w.now = w.now.Add(time.Second)
+			w.clock.Advance(time.Second)
 			w.reconciler.Names.Round(t.Context())
 		}
 		w.reconcile()
@@ -296,7 +156,7 @@ func TestTheNameOfAnEndpointIsWatched(t *testing.T) {
 	}
 	w.reconcile()
 	looked := w.looked
-	w.now = w.now.Add(time.Hour)
+	w.clock.Advance(time.Hour)
 	w.reconciler.Names.Round(t.Context())
 	if w.looked != looked {
 		t.Error("the name of a cluster that goes is looked up")
