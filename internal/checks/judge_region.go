@@ -34,7 +34,7 @@ func JudgeRegion(r Region, writesDNS bool) Finding {
 		return wrong(infrav1.MAASKeyRefusedReason, "MAAS %s refuses our API key: %s. Make a key in MAAS, and put it into MAAS_API_KEY", r.Host, maas.Words(r.Err))
 	case errors.Is(r.Err, maas.ErrForbidden):
 		return wrong(infrav1.MAASKeyLacksRightsReason, "MAAS %s does not let the user of our API key do what is needed (%s): "+
-			"look at that user in MAAS; DNS records need an administrator", r.Host, maas.Words(r.Err))
+			"look in MAAS whether that user is active, and an administrator if DNS records are to be written", r.Host, maas.Words(r.Err))
 	case r.Err != nil:
 		return wrong(infrav1.MAASUnreachableReason, "MAAS %s is not available (%s): look whether MAAS runs, and whether the management cluster reaches it", r.Host, maas.Words(r.Err))
 	case r.versionTooOld():

@@ -62,7 +62,7 @@ func TestWhatIsWrongWithMAAS(t *testing.T) {
 		"a version of nothing we know":  {simulator.Config{}, version("trunk"), false, `MAASVersionUnsupported|its version is "trunk"`, "version"},
 		"a plain user":                  {user(simulator.User{}), nil, false, "MAASKeyLacksRights|no administrator of MAAS", "rights"},
 		"a plain user who needs no DNS": {user(simulator.User{}), nil, true, "MAASAvailable", "rights"},
-		"a disabled user":               {user(simulator.User{Admin: true, Disabled: true}), nil, false, "MAASKeyLacksRights|do what is needed (User is not allowed access to this API): look at that user", "rights -version"},
+		"a disabled user":               {user(simulator.User{Admin: true, Disabled: true}), nil, false, "MAASKeyLacksRights|do what is needed (User is not allowed access to this API): look in MAAS whether that user is active", "rights -version"},
 		"a wrong key": {simulator.Config{}, answer(401, "text/html", "Authorization Error: Invalid API key."), false,
 			"MAASKeyRefused|refuses our API key: MAAS does not know this API key|MAAS_API_KEY", "key -rights -version"},
 		"a clock that is late": {simulator.Config{}, answer(401, "text/html", "Authorization Error: 'Expired timestamp: given 1 and now 2'"), false,

@@ -159,7 +159,6 @@ func keepSituations() []situation {
 				w.network.breaks()
 			},
 			on:      cluster,
-			unclear: true,
 			shows:   "MAASAvailable=False MAASUnreachable",
 			message: "MAAS maas.example.com is not available (cannot connect: connection refused): look whether MAAS runs, and whether the management cluster reaches it",
 			ready:   "True Ready",

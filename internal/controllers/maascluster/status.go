@@ -114,7 +114,7 @@ func endpointFailure(object *infrav1.MaasCluster, seen facts, err error) (reason
 	var notServed *endpoint.DomainNotAuthoritativeError
 	var invalidHost *invalidHostError
 	switch {
-	case isAway(err):
+	case isAway(err), errors.Is(err, maas.ErrForbidden) && errors.Is(seen.region.Err, maas.ErrForbidden):
 		available := conditions.Get(object, infrav1.MAASAvailableCondition)
 		return available.Reason, available.Message
 	case errors.As(err, &invalidHost):
@@ -213,7 +213,10 @@ func setDeleting(object *infrav1.MaasCluster, seen facts, done outcome) {
 		message := "Removing the DNS record " + seen.host
 		if done.err != nil {
 			_, why := endpointFailure(object, seen, done.err)
-			message += ": " + why
+			if isAway(done.err) {
+				why = message + ": " + why // which names MAAS alone
+			}
+			message = why
 		}
 		set(infrav1.RemovingDNSReason, message)
 	}
