@@ -72,12 +72,18 @@ build: go-there ## Build the manager, the simulator and the sandbox program into
 	cd sandbox && go build -o $(BIN)/ ./cmd/...
 
 .PHONY: generate
-generate: $(TOOLS)/controller-gen ## Write deep copies, CRDs, the manager's role and docs/conditions.md anew from the Go code
-	$(TOOLS)/controller-gen object paths=./api/...
-	$(TOOLS)/controller-gen crd paths=./api/... output:crd:artifacts:config=config/crd/bases
-	$(TOOLS)/controller-gen rbac:roleName=manager-role paths=./internal/... output:rbac:artifacts:config=config/rbac
-	$(TOOLS)/controller-gen webhook paths=./internal/webhooks/... output:webhook:artifacts:config=config/webhook
-	go run ./hack/conditions docs/conditions.md
+generate: $(TOOLS)/controller-gen ## Write anew what is made of the Go code: deep copies, CRDs, role, webhooks, docs/conditions.md
+	$(call GENERATE,.)
+
+# Writes into a folder what `make generate` writes into the checkout.
+define GENERATE
+$(TOOLS)/controller-gen object paths=./api/... output:object:dir=$(1)/api/v1beta1
+$(TOOLS)/controller-gen crd paths=./api/... output:crd:artifacts:config=$(1)/config/crd/bases
+$(TOOLS)/controller-gen rbac:roleName=manager-role paths=./internal/... output:rbac:artifacts:config=$(1)/config/rbac
+$(TOOLS)/controller-gen webhook paths=./internal/webhooks/... output:webhook:artifacts:config=$(1)/config/webhook
+mkdir -p $(1)/docs && go run ./hack/conditions $(1)/docs/conditions.md
+endef
+GENERATED := api/v1beta1/zz_generated.deepcopy.go config/crd/bases config/rbac/role.yaml config/webhook/manifests.yaml docs/conditions.md
 
 .PHONY: clean
 clean: ## Remove _build/: all that was built, the machines' root file system included
@@ -146,17 +152,11 @@ lint: $(TOOLS)/golangci-lint ## Check the Go code against .golangci.yml
 .PHONY: generate-check
 generate-check: $(TOOLS)/controller-gen ## Fail, with the difference, if a generated file or a go.mod is not current
 	@mkdir -p $(BUILD) && fresh=$$(mktemp -d $(BUILD)/generate.XXXXXX) && trap "rm -rf $$fresh" EXIT
-	$(TOOLS)/controller-gen object paths=./api/... output:object:dir=$$fresh
-	$(TOOLS)/controller-gen crd paths=./api/... output:crd:artifacts:config=$$fresh/crd
-	$(TOOLS)/controller-gen rbac:roleName=manager-role paths=./internal/... output:rbac:artifacts:config=$$fresh/rbac
-	$(TOOLS)/controller-gen webhook paths=./internal/webhooks/... output:webhook:artifacts:config=$$fresh/webhook
-	go run ./hack/conditions $$fresh/conditions.md
+	$(call GENERATE,$$fresh)
 	stale=
-	diff -u api/v1beta1/zz_generated.deepcopy.go $$fresh/zz_generated.deepcopy.go || stale=1
-	diff -ru config/crd/bases $$fresh/crd || stale=1
-	diff -u config/rbac/role.yaml $$fresh/rbac/role.yaml || stale=1
-	diff -u config/webhook/manifests.yaml $$fresh/webhook/manifests.yaml || stale=1
-	diff -u docs/conditions.md $$fresh/conditions.md || stale=1
+	for made in $(GENERATED); do
+	  diff -ru $$made $$fresh/$$made || stale=1
+	done
 	[ -z "$$stale" ] || { echo "generated files are not current: run 'make generate' and commit what it writes" >&2; exit 1; }
 	for module in $(MODULES); do
 	  (cd $$module && go mod tidy -diff) || { echo "go.mod or go.sum in $$module is not current: run 'go mod tidy' there" >&2; exit 1; }
