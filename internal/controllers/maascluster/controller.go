@@ -6,10 +6,10 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"math/rand/v2"
 	"time"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/util/wait"
 	"k8s.io/client-go/tools/events"
 	"k8s.io/klog/v2"
 	clusterv1 "sigs.k8s.io/cluster-api/api/core/v1beta2"
@@ -167,7 +167,7 @@ func (r *Reconciler) reconcile(ctx context.Context, object *infrav1.MaasCluster,
 	if done.err != nil {
 		log.FromContext(ctx).Info("The endpoint is not as it should be", "reason", done.err.Error())
 	}
-	return ctrl.Result{RequeueAfter: jitter(nextLook(seen, done, also))}, nil
+	return ctrl.Result{RequeueAfter: wait.Jitter(nextLook(seen, done, also), spread)}, nil
 }
 
 // writePatience is how long the API server may take to store what was done, even if the reconcile's time is up.
@@ -195,10 +195,5 @@ func nextLook(seen facts, done outcome, also checked) time.Duration {
 // atRest is how often a cluster is looked at with which nothing is wrong. It takes one request to MAAS.
 const atRest = 5 * time.Minute
 
-// jitter spreads many clusters over time.
-func jitter(d time.Duration) time.Duration {
-	if d == 0 {
-		return 0
-	}
-	return d - d/10 + rand.N(d/5)
-}
+// spread is by which part many clusters are looked at later than one would be, so that they are not all at once.
+const spread = 0.15

@@ -6,11 +6,11 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"math/rand/v2"
 	"time"
 
 	"k8s.io/apimachinery/pkg/api/equality"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	apiwait "k8s.io/apimachinery/pkg/util/wait"
 	"k8s.io/client-go/tools/events"
 	"k8s.io/klog/v2"
 	"sigs.k8s.io/cluster-api/controllers/clustercache"
@@ -139,7 +139,7 @@ func (r *Reconciler) reconcile(ctx context.Context, o *observation) (ctrl.Result
 		return ctrl.Result{}, failed
 	}
 	// What the shared view raised came before the rest of the queue. The next look on our own does not.
-	return ctrl.Result{RequeueAfter: jitter(o.rest(last)), Priority: new(0)}, nil
+	return ctrl.Result{RequeueAfter: apiwait.Jitter(o.rest(last), spread), Priority: new(0)}, nil
 }
 
 // decide looks, and chooses the next step. The view that all share is good for waiting: before anything is done, MAAS itself is
@@ -241,10 +241,5 @@ func (r *Reconciler) now() time.Time {
 	return time.Now()
 }
 
-// jitter spreads many machines over time.
-func jitter(d time.Duration) time.Duration {
-	if d <= time.Second {
-		return d
-	}
-	return d - d/10 + rand.N(d/5)
-}
+// spread is by which part many machines are looked at later than one would be, so that they are not all at once.
+const spread = 0.15

@@ -6,10 +6,10 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"math/rand/v2"
 	"time"
 
 	"k8s.io/apimachinery/pkg/api/equality"
+	"k8s.io/apimachinery/pkg/util/wait"
 	"k8s.io/klog/v2"
 	clusterv1 "sigs.k8s.io/cluster-api/api/core/v1beta2"
 	capicontroller "sigs.k8s.io/cluster-api/util/controller"
@@ -88,7 +88,7 @@ func (r *Reconciler) Reconcile(ctx context.Context, request ctrl.Request) (ctrl.
 	if seen.err != nil {
 		log.FromContext(ctx).Info("The machines cannot be looked at", "reason", seen.err.Error())
 	}
-	return ctrl.Result{RequeueAfter: jitter(nextLook(seen))}, nil
+	return ctrl.Result{RequeueAfter: wait.Jitter(nextLook(seen), spread)}, nil
 }
 
 // write stores the status, if it is different.
@@ -121,10 +121,5 @@ func nextLook(seen facts) time.Duration {
 	return lookAge
 }
 
-// jitter spreads many templates over time.
-func jitter(d time.Duration) time.Duration {
-	if d == 0 {
-		return 0
-	}
-	return d - d/10 + rand.N(d/5)
-}
+// spread is by which part many templates are looked at later than one would be, so that they are not all at once.
+const spread = 0.15
