@@ -13,6 +13,7 @@ import (
 // answerError turns an answer that is not 2xx into an error.
 func (c *Client) answerError(r request, resp *http.Response, body []byte) error {
 	kind, message := c.classify(r, resp, body)
+	said := message != "" && message == plainText(resp, body)
 	switch {
 	case message == "" && resp.StatusCode >= 500:
 		message = strconv.Itoa(resp.StatusCode) + " " + http.StatusText(resp.StatusCode)
@@ -20,6 +21,7 @@ func (c *Client) answerError(r request, resp *http.Response, body []byte) error 
 		message = "refused with " + strconv.Itoa(resp.StatusCode) + " and no reason"
 	}
 	e := c.newError(r, kind, resp.StatusCode, message)
+	e.Said = said
 	if kind == KindUnauthorized && saysExpired(string(body)) {
 		e.Err = ErrClocksDiffer
 	}

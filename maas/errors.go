@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"net/http"
 	"strings"
 	"time"
 )
@@ -63,6 +64,7 @@ type Error struct {
 	Operation  string        // such as "deploy_machine"; a small fixed set
 	StatusCode int           // 0 when no HTTP answer arrived
 	Message    string        // one line of bounded length, free of secrets and user data
+	Said       bool          // the message is what MAAS, or a proxy that answers in plain text, said, and not our own words
 	RetryAfter time.Duration // what the server asked for; 0 when it did not
 	Err        error         // the cause below HTTP, such as context.DeadlineExceeded; may be nil
 }
@@ -103,6 +105,16 @@ func Words(err error) string {
 		words = "no answer in time"
 	}
 	return strings.TrimRight(words, ". ")
+}
+
+// FailedWith returns what MAAS said of a failure of its own: it answered 500 or 503, and not with a web page. It is "" for any other err. MAAS
+// then undid the request's changes to its database, but what it began outside, such as switching power, may go on.
+func FailedWith(err error) string {
+	var e *Error
+	if errors.As(err, &e) && e.Said && (e.StatusCode == http.StatusInternalServerError || e.StatusCode == http.StatusServiceUnavailable) {
+		return Words(err)
+	}
+	return ""
 }
 
 // KindOf returns the kind of err, or "" for nil and for errors that are not from MAAS calls.

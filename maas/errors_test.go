@@ -50,3 +50,32 @@ func TestWhatIsForbiddenWithoutAReason(t *testing.T) {
 		}
 	}
 }
+
+func TestWhatMAASFailedWith(t *testing.T) {
+	t.Parallel()
+	for name, test := range map[string]struct {
+		status       int
+		kind, answer string
+		want         string
+	}{
+		"its own failure":        {http.StatusInternalServerError, "text/plain", "Power action failed: no route.", "Power action failed: no route"},
+		"no address left":        {http.StatusServiceUnavailable, "text/plain; charset=utf-8", "No more IPs available in subnet: 10.0.0.0/29.", "No more IPs available in subnet: 10.0.0.0/29"},
+		"in JSON":                {http.StatusInternalServerError, "application/json", `"no lease"`, "no lease"},
+		"a page of a proxy":      {http.StatusServiceUnavailable, "text/html", "<h1>Service Unavailable</h1>", ""},
+		"nothing":                {http.StatusInternalServerError, "text/plain", "", ""},
+		"a proxy without a MAAS": {http.StatusBadGateway, "text/plain", "Bad Gateway", ""},
+		"a proxy's impatience":   {http.StatusGatewayTimeout, "text/plain", "upstream request timeout", ""},
+		"a refusal":              {http.StatusConflict, "text/plain", "Machine is locked.", ""},
+	} {
+		c, _ := answering(t, text(test.status, test.kind, test.answer))
+		_, err := c.Deploy(context.Background(), "4y3h7n", DeployParams{})
+		if got := FailedWith(fmt.Errorf("deploy: %w", err)); err == nil || got != test.want {
+			t.Errorf("%s: %q, want %q", name, got, test.want)
+		}
+	}
+	for _, err := range []error{nil, errors.New("no lease"), ErrOutcomeUnknown, &Error{Kind: KindOutcomeUnknown, Message: "no answer in time"}} {
+		if got := FailedWith(err); got != "" {
+			t.Errorf("%v: %q", err, got)
+		}
+	}
+}
