@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	clusterv1 "sigs.k8s.io/cluster-api/api/core/v1beta2"
 	"sigs.k8s.io/cluster-api/controllers/clustercache"
 	"sigs.k8s.io/cluster-api/util"
@@ -82,28 +83,35 @@ func (r *Reconciler) observe(ctx context.Context, object *infrav1.MaasCluster, c
 		f.apiConnected = connected
 		f.members.Unused = !f.initialized
 	}
-	if err := r.observeMachines(ctx, object, &f); err != nil {
+	machines, err := r.machinesOf(ctx, object.Namespace, f.name)
+	if err != nil {
 		return facts{}, err
+	}
+	f.count(machines)
+	if !f.deleting {
+		if f.wishes, err = r.observeWishes(ctx, object, machines, f.name); err != nil {
+			return facts{}, err
+		}
 	}
 	f.region = r.Checks.Region(ctx)
 	return f, nil
 }
 
-// observeMachines finds the cluster's MaasMachines, and which addresses of them may stand in the record.
-func (r *Reconciler) observeMachines(ctx context.Context, object *infrav1.MaasCluster, f *facts) error {
+// machinesOf lists the MaasMachines of a cluster.
+func (r *Reconciler) machinesOf(ctx context.Context, namespace, cluster string) ([]infrav1.MaasMachine, error) {
 	list := &infrav1.MaasMachineList{}
-	err := r.Client.List(ctx, list, client.InNamespace(object.Namespace), client.MatchingLabels{clusterv1.ClusterNameLabel: f.name})
+	err := r.Client.List(ctx, list, client.InNamespace(namespace), client.MatchingLabels{clusterv1.ClusterNameLabel: cluster})
 	if err != nil {
-		return fmt.Errorf("list the cluster's MaasMachines: %w", err)
+		return nil, fmt.Errorf("list the cluster's MaasMachines: %w", err)
 	}
-	if !f.deleting {
-		if err := r.observeWishes(ctx, object, list.Items, f); err != nil {
-			return err
-		}
-	}
+	return list.Items, nil
+}
+
+// count notes which machines exist, and which addresses of them may stand in the record.
+func (f *facts) count(machines []infrav1.MaasMachine) {
 	f.members.Complete = true
-	for i := range list.Items {
-		machine := &list.Items[i]
+	for i := range machines {
+		machine := &machines[i]
 		f.machines = append(f.machines, machine.Name)
 		if _, controlPlane := machine.Labels[clusterv1.MachineControlPlaneLabel]; !controlPlane || isLost(machine) {
 			continue
@@ -119,13 +127,12 @@ func (r *Reconciler) observeMachines(ctx context.Context, object *infrav1.MaasCl
 		f.members.Addresses = append(f.members.Addresses, addresses...)
 	}
 	slices.Sort(f.machines)
-	return nil
 }
 
 // isLost says that the machine behind an object was positively seen to be gone or somebody else's: its address is a stranger's.
 func isLost(machine *infrav1.MaasMachine) bool {
 	condition := conditions.Get(machine, infrav1.MachineAllocatedCondition)
-	return condition != nil && condition.Status == "False" &&
+	return condition != nil && condition.Status == metav1.ConditionFalse &&
 		(condition.Reason == infrav1.MachineNotOursReason || condition.Reason == infrav1.MachineNotFoundReason)
 }
 

@@ -15,17 +15,18 @@ import (
 )
 
 // observeWishes gathers what the cluster's objects ask MAAS for: those that a person wrote come first, for they are named to people.
-func (r *Reconciler) observeWishes(ctx context.Context, object *infrav1.MaasCluster, machines []infrav1.MaasMachine, f *facts) error {
-	templates, err := r.templatesOf(ctx, object.Namespace, f.name)
+func (r *Reconciler) observeWishes(
+	ctx context.Context, object *infrav1.MaasCluster, machines []infrav1.MaasMachine, cluster string,
+) (checks.Wishes, error) {
+	templates, err := r.templatesOf(ctx, object.Namespace, cluster)
 	if err != nil {
-		return err
+		return checks.Wishes{}, err
 	}
-	owners, err := r.ownersOf(ctx, object.Namespace, f.name)
+	owners, err := r.ownersOf(ctx, object.Namespace, cluster)
 	if err != nil {
-		return err
+		return checks.Wishes{}, err
 	}
-	f.wishes = wishesOf(object, templates, machines, owners)
-	return nil
+	return wishesOf(object, templates, machines, owners), nil
 }
 
 // templatesOf lists the templates of a cluster. Cluster API makes the Cluster an owner of those that are used.
@@ -54,7 +55,9 @@ func (r *Reconciler) ownersOf(ctx context.Context, namespace, cluster string) (m
 }
 
 // wishesOf says what is asked of MAAS, and by which field of which object.
-func wishesOf(object *infrav1.MaasCluster, templates []infrav1.MaasMachineTemplate, machines []infrav1.MaasMachine, owners map[string]clusterv1.Machine) checks.Wishes {
+func wishesOf(
+	object *infrav1.MaasCluster, templates []infrav1.MaasMachineTemplate, machines []infrav1.MaasMachine, owners map[string]clusterv1.Machine,
+) checks.Wishes {
 	var w checks.Wishes
 	if endpoint.KindOf(object) == infrav1.EndpointMaasDNS {
 		w.Domain = object.Spec.DNSDomain
