@@ -206,7 +206,7 @@ func TestMAASThatIsDownAtStartIsAConditionAndNoEnd(t *testing.T) {
 	l.startManager()
 	l.createCluster(nil)
 	l.expectCondition(l.cluster, infrav1.MAASAvailableCondition, metav1.ConditionFalse, infrav1.MAASUnreachableReason)
-	l.expectCondition(l.cluster, infrav1.ClusterReadyCondition, metav1.ConditionFalse, infrav1.EndpointFailedReason)
+	l.expectCondition(l.cluster, infrav1.ClusterReadyCondition, metav1.ConditionFalse, infrav1.MAASUnreachableReason)
 	l.switchOn()
 	l.provisionedCluster()
 	l.expectCondition(l.cluster, infrav1.MAASAvailableCondition, metav1.ConditionTrue, infrav1.MAASAvailableReason)
@@ -221,7 +221,7 @@ func TestMAASThatHangsIsACondition(t *testing.T) {
 	l.startManager()
 	l.createCluster(nil)
 	l.expectCondition(l.cluster, infrav1.MAASAvailableCondition, metav1.ConditionFalse, infrav1.MAASUnreachableReason)
-	l.expectCondition(l.cluster, infrav1.ClusterReadyCondition, metav1.ConditionFalse, infrav1.EndpointFailedReason)
+	l.expectCondition(l.cluster, infrav1.ClusterReadyCondition, metav1.ConditionFalse, infrav1.MAASUnreachableReason)
 }
 
 func TestMAASThatGoesAwayDoesNotMakeAClusterUnready(t *testing.T) {
