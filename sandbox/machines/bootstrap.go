@@ -1,14 +1,14 @@
 package machines
 
 import (
-	"bytes"
 	"encoding/json"
-	"io"
 	"os"
 	"path/filepath"
 	"regexp"
 	"slices"
 	"strings"
+
+	"github.com/capmaas/cluster-api-provider-maas/sandbox/host"
 )
 
 // CloudInitLog is where the output of cloud-init lies, with that of kubeadm, as long as the machine has its disk. dir holds the
@@ -28,7 +28,7 @@ func BootstrapFailure(dir string) []string {
 	}
 	// It may be large: kubeadm's last words are at its end.
 	const window = 64 << 10
-	output, err := lastOfFile(CloudInitLog(dir), window)
+	output, err := host.End(CloudInitLog(dir), window)
 	if words := tellingLines(output); err == nil && len(words) > 0 {
 		return words
 	}
@@ -85,29 +85,4 @@ func tellingLines(output []byte) []string {
 		return last
 	}
 	return telling[:min(len(telling), most)]
-}
-
-// lastOfFile reads the end of a file.
-func lastOfFile(path string, window int64) ([]byte, error) {
-	file, err := os.Open(path)
-	if err != nil {
-		return nil, err
-	}
-	defer file.Close()
-	info, err := file.Stat()
-	if err != nil {
-		return nil, err
-	}
-	if info.Size() <= window {
-		return io.ReadAll(file)
-	}
-	if _, err := file.Seek(-window, io.SeekEnd); err != nil {
-		return nil, err
-	}
-	text, err := io.ReadAll(file)
-	// The first line may be cut.
-	if i := bytes.IndexByte(text, '\n'); i >= 0 {
-		text = text[i+1:]
-	}
-	return text, err
 }

@@ -263,5 +263,5 @@ func outcome(err error) string {
 
 func (s *supervisor) lastWords(name string) string {
 	path := s.layout.Log(name)
-	return fmt.Sprintf("the end of its log, %s:\n%s", path, Tail(path, 8))
+	return fmt.Sprintf("the end of its log, %s:\n%s", path, host.Tail(path, 8))
 }

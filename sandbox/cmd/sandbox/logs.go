@@ -77,7 +77,7 @@ func showMachine(ctx context.Context, l host.Layout, machine string) error {
 		return fmt.Errorf("no sandbox runs, and the last one left no console log of a machine %q; '%s' lists what there is", machine, l.Command("logs", ""))
 	}
 	fmt.Printf("the console of %s, at its end:\n", found.Hostname)
-	fmt.Println(management.Tail(console, consoleLines))
+	fmt.Println(host.Tail(console, consoleLines))
 	fmt.Println()
 	if !running {
 		fmt.Printf("all of it: %s\n", console)
