@@ -2,7 +2,6 @@ package inventory
 
 import (
 	"context"
-	"errors"
 	"time"
 
 	"github.com/capmaas/cluster-api-provider-maas/maas"
@@ -78,13 +77,4 @@ func (v *Inventory) wait(ctx context.Context, a *asking) error {
 			Kind: maas.KindUnavailable, Operation: "list_machines", Message: "MAAS did not answer in time", Err: ctx.Err(),
 		}
 	}
-}
-
-// retryAfter is how long MAAS wants to be left alone.
-func retryAfter(err error) time.Duration {
-	var e *maas.Error
-	if errors.As(err, &e) {
-		return e.RetryAfter
-	}
-	return 0
 }

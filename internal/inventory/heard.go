@@ -16,9 +16,9 @@ type awaited struct {
 }
 
 const (
-	betweenAwaited = 5 * time.Second
-	lookingForOne  = 30 * time.Second
-	eventful       = time.Minute // for so long after one became free another one is expected
+	betweenAwaited = 5 * time.Second  // all are told at most so often: each looks at the lists then
+	lookingForOne  = 30 * time.Second // for so long an object may look at the lists before it says that it awaits one
+	eventful       = time.Minute      // for so long after one became free another one is expected
 )
 
 // heard takes what the event log told.

@@ -92,8 +92,8 @@ func (v *Inventory) Learned(m *maas.Machine, began time.Time) {
 	}
 }
 
-// Touched says that we acted on a machine, or asked for it, just now: what was read before proves nothing any more, and it is in no list of free
-// machines that was read before.
+// Touched says that we acted on a machine, or asked for it, just now: what was read before proves nothing any more, and it is in no
+// list of free machines that was read before.
 func (v *Inventory) Touched(systemID string) {
 	v.mu.Lock()
 	defer v.mu.Unlock()

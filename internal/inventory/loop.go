@@ -2,6 +2,7 @@ package inventory
 
 import (
 	"context"
+	"errors"
 	"sync"
 	"time"
 
@@ -123,6 +124,15 @@ func (v *Inventory) readBatch(ctx context.Context, b batch) {
 		return
 	}
 	v.follows(v.view.took(b, machines))
+}
+
+// retryAfter is how long MAAS wants to be left alone.
+func retryAfter(err error) time.Duration {
+	var e *maas.Error
+	if errors.As(err, &e) {
+		return e.RetryAfter
+	}
+	return 0
 }
 
 // follows does what follows from news.
