@@ -7,9 +7,6 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation"
 )
 
-// maxLabel is how long a part of a DNS name may be (RFC 1035).
-const maxLabel = 63
-
 // domainFault says what is wrong with a DNS domain; "" if nothing is.
 func domainFault(domain string) string {
 	switch {
@@ -68,15 +65,12 @@ func recordFault(host, domain string) string {
 }
 
 func isName(name string) bool {
-	if len(validation.IsDNS1123Subdomain(name)) > 0 {
-		return false
-	}
 	for label := range strings.SplitSeq(name, ".") {
-		if len(label) > maxLabel {
+		if len(validation.IsDNS1123Label(label)) > 0 {
 			return false
 		}
 	}
-	return true
+	return len(name) <= validation.DNS1123SubdomainMaxLength
 }
 
 // endsInNumber tells a mistyped IPv4 address from a name: no top-level domain is a number.
