@@ -5,17 +5,32 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"io"
 	"math"
 )
 
-// list calls r and decodes a JSON list.
+// list calls r and decodes a JSON list. It holds one item at a time beside what it returns, for lists of machines are large.
 func list[T any](ctx context.Context, c *Client, r request) ([]T, error) {
-	var items []T
-	err := c.do(ctx, r, func(body []byte) error {
-		if body = bytes.TrimSpace(body); len(body) == 0 || body[0] != '[' {
+	items := []T{}
+	err := c.do(ctx, r, func(body io.Reader) error {
+		d := json.NewDecoder(body)
+		if token, err := d.Token(); err != nil || token != json.Delim('[') {
 			return errShape("a list was expected")
 		}
-		return json.Unmarshal(body, &items)
+		for d.More() {
+			var item T
+			if err := d.Decode(&item); err != nil {
+				return err
+			}
+			items = append(items, item)
+		}
+		if _, err := d.Token(); err != nil {
+			return err
+		}
+		if _, err := d.Token(); !errors.Is(err, io.EOF) {
+			return errShape("it goes on after its end")
+		}
+		return nil
 	})
 	if err != nil {
 		return nil, err
@@ -26,10 +41,21 @@ func list[T any](ctx context.Context, c *Client, r request) ([]T, error) {
 // object calls r and decodes a JSON object.
 func object[T any](ctx context.Context, c *Client, r request) (*T, error) {
 	item := new(T)
-	if err := c.do(ctx, r, func(body []byte) error { return decodeObject(body, item) }); err != nil {
+	if err := c.do(ctx, r, whole(func(body []byte) error { return decodeObject(body, item) })); err != nil {
 		return nil, err
 	}
 	return item, nil
+}
+
+// whole reads all of an answer before it is decoded.
+func whole(decode func([]byte) error) decoder {
+	return func(from io.Reader) error {
+		body, err := io.ReadAll(from)
+		if err != nil {
+			return err
+		}
+		return decode(body)
+	}
 }
 
 func decodeObject(body []byte, into any) error {

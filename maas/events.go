@@ -76,7 +76,7 @@ func (c *Client) Events(ctx context.Context, filter EventFilter) (EventPage, err
 	}
 	r.query = f.values()
 	page := EventPage{LastID: filter.After}
-	err := c.do(ctx, r, func(body []byte) error {
+	err := c.do(ctx, r, whole(func(body []byte) error {
 		var answer struct {
 			Events *[]Event `json:"events"`
 		}
@@ -88,7 +88,7 @@ func (c *Client) Events(ctx context.Context, filter EventFilter) (EventPage, err
 		}
 		page.Events = *answer.Events
 		return nil
-	})
+	}))
 	for _, e := range page.Events {
 		page.LastID = max(page.LastID, e.ID)
 	}

@@ -87,7 +87,7 @@ func (c *Client) machineCall(ctx context.Context, r request, systemID string) (*
 		return nil, err
 	}
 	var machine *Machine
-	err := c.do(ctx, r, func(body []byte) error {
+	err := c.do(ctx, r, whole(func(body []byte) error {
 		if r.mayBeNull && string(bytes.TrimSpace(body)) == "null" {
 			return nil
 		}
@@ -99,7 +99,7 @@ func (c *Client) machineCall(ctx context.Context, r request, systemID string) (*
 			return errShape("it is about another machine")
 		}
 		return nil
-	})
+	}))
 	if err != nil {
 		return nil, err
 	}

@@ -82,7 +82,7 @@ type server struct {
 	requests []seen
 }
 
-func serve(t *testing.T, handler http.Handler) *server {
+func serve(t testing.TB, handler http.Handler) *server {
 	t.Helper()
 	s := &server{}
 	s.Server = httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -113,7 +113,7 @@ func (s *server) only(t *testing.T) seen {
 	return all[0]
 }
 
-func clientOf(t *testing.T, endpoint string, change ...func(*Config)) *Client {
+func clientOf(t testing.TB, endpoint string, change ...func(*Config)) *Client {
 	t.Helper()
 	config := Config{Endpoint: endpoint, APIKey: testKey, Timeout: 10 * time.Second}
 	for _, f := range change {
@@ -127,7 +127,7 @@ func clientOf(t *testing.T, endpoint string, change ...func(*Config)) *Client {
 }
 
 // answering returns a client whose MAAS gives one answer to everything.
-func answering(t *testing.T, handler http.Handler) (*Client, *server) {
+func answering(t testing.TB, handler http.Handler) (*Client, *server) {
 	t.Helper()
 	s := serve(t, handler)
 	return clientOf(t, s.URL+"/MAAS"), s

@@ -14,12 +14,15 @@ import (
 )
 
 const (
-	maxAnswer      = 128 << 20 // a list of 1000 machines is about 50 MB
+	maxAnswer      = 1 << 30 // a list of 1000 machines is about 50 MB; it is never held whole
 	maxErrorAnswer = 64 << 10
 )
 
+// decoder reads what it wants from the body of a good answer.
+type decoder func(body io.Reader) error
+
 // do sends r once and hands the body of a good answer to decode (nil when no body is wanted).
-func (c *Client) do(ctx context.Context, r request, decode func([]byte) error) error {
+func (c *Client) do(ctx context.Context, r request, decode decoder) error {
 	start := time.Now()
 	call := Call{Operation: r.operation, Method: r.method}
 	err := c.exchange(ctx, r, decode, &call)
@@ -31,7 +34,7 @@ func (c *Client) do(ctx context.Context, r request, decode func([]byte) error) e
 }
 
 // exchange sends the request, and notes in call what the answer's head says.
-func (c *Client) exchange(ctx context.Context, r request, decode func([]byte) error, call *Call) error {
+func (c *Client) exchange(ctx context.Context, r request, decode decoder, call *Call) error {
 	timeout := c.timeout
 	if r.isWrite() {
 		timeout *= 2
@@ -96,26 +99,20 @@ func (c *Client) url(r request) string {
 }
 
 // judge turns an answer into a decoded value or an error.
-func (c *Client) judge(r request, resp *http.Response, decode func([]byte) error) error {
-	good := resp.StatusCode >= 200 && resp.StatusCode < 300
-	limit := int64(maxErrorAnswer)
-	if good {
-		limit = maxAnswer
-	}
-	body, err := io.ReadAll(io.LimitReader(resp.Body, limit+1))
-	if !good {
+func (c *Client) judge(r request, resp *http.Response, decode decoder) error {
+	if resp.StatusCode < 200 || resp.StatusCode >= 300 {
+		body, _ := io.ReadAll(io.LimitReader(resp.Body, maxErrorAnswer))
 		return c.answerError(r, resp, body)
 	}
-	if err != nil {
-		return c.transportError(r, err, false)
-	}
-	if int64(len(body)) > limit {
-		return c.unusable(r, resp, fmt.Sprintf("the answer is larger than %d MB", maxAnswer>>20))
-	}
+	body := newAnswerBody(resp.Body)
+	head := body.peek()
 	if decode == nil && resp.StatusCode == http.StatusNoContent {
 		return nil
 	}
-	if isHTML(resp, body) {
+	if body.cut != nil {
+		return c.transportError(r, body.cut, false)
+	}
+	if isHTML(resp, head) {
 		return c.unusable(r, resp, "a web page answered, not the MAAS API: "+c.baseHint())
 	}
 	if decode == nil {
@@ -124,7 +121,13 @@ func (c *Client) judge(r request, resp *http.Response, decode func([]byte) error
 	if !isJSON(resp) {
 		return c.unusable(r, resp, "the answer is not JSON: "+c.baseHint())
 	}
-	if err := decode(body); err != nil {
+	err := decode(body)
+	switch {
+	case body.cut != nil:
+		return c.transportError(r, body.cut, false)
+	case body.left < 0:
+		return c.unusable(r, resp, fmt.Sprintf("the answer is larger than %d MB", maxAnswer>>20))
+	case err != nil:
 		// The decoder's own text may quote the answer.
 		return c.unusable(r, resp, "the answer is not what MAAS sends: "+decodeProblem(err))
 	}

@@ -18,11 +18,11 @@ func (c *Client) WhoAmI(ctx context.Context) (User, error) {
 	r := read("whoami", "users/")
 	r.query = url.Values{"op": {"whoami"}}
 	var user User
-	err := c.do(ctx, r, func(body []byte) error {
+	err := c.do(ctx, r, whole(func(body []byte) error {
 		if err := decodeObject(body, &user); err != nil {
 			return err
 		}
 		return mustHave("username", user.Username)
-	})
+	}))
 	return user, err
 }

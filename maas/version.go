@@ -18,12 +18,12 @@ func (c *Client) Version(ctx context.Context) (Version, error) {
 	r := read("read_version", "version/")
 	r.anonymous = true
 	var v Version
-	err := c.do(ctx, r, func(body []byte) error {
+	err := c.do(ctx, r, whole(func(body []byte) error {
 		if err := decodeObject(body, &v); err != nil {
 			return err
 		}
 		return mustHave("version", v.Version)
-	})
+	}))
 	return v, err
 }
 
