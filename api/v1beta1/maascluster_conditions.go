@@ -15,8 +15,8 @@ const (
 	// ClusterAPIServerAvailableCondition tells whether the workload API server answers. It is not part of Ready.
 	ClusterAPIServerAvailableCondition = "APIServerAvailable"
 
-	// MAASAvailableCondition tells whether MAAS can be worked with: it answers, is of a version that is supported, accepts our
-	// key, gives it the rights that are needed, and has the same time as we. It is not part of Ready.
+	// MAASAvailableCondition tells whether MAAS can be worked with: it answers, is of a version that is supported, accepts the
+	// API key, gives its user the rights that are needed, and has the same time as the manager's host. It is not part of Ready.
 	MAASAvailableCondition = "MAASAvailable"
 
 	// ClusterDomainServedCondition tells, where the endpoint is a DNS record in MAAS, whether MAAS answers for its domain. It is
@@ -53,8 +53,8 @@ const (
 	// WaitingForEndpointReason: the endpoint is not chosen, or not given, yet. Do: with an endpoint of your own, set
 	// `spec.controlPlaneEndpoint`. Otherwise wait, for Cluster API sets the owner within seconds.
 	WaitingForEndpointReason = "WaitForDNSName"
-	// EndpointNotOursReason: a record of that name exists and does not carry our mark. It is never touched. Do: remove it in
-	// MAAS, or use another name.
+	// EndpointNotOursReason: a record of that name exists and does not carry the mark of this cluster. It is never
+	// touched. Do: delete it in MAAS if nobody needs it, or make the cluster anew: its name is then another.
 	EndpointNotOursReason = "DNSRecordNotOurs"
 	// DomainNotFoundReason: MAAS has no such domain. Do: make it in MAAS.
 	DomainNotFoundReason = "DomainNotFound"
@@ -79,10 +79,11 @@ const (
 	// MAASUnreachableReason: MAAS does not answer. Clusters run on; nothing is claimed or released meanwhile. Do: look whether
 	// MAAS runs, and whether the management cluster reaches it at `MAAS_ENDPOINT`.
 	MAASUnreachableReason = "MAASUnreachable"
-	// MAASKeyRefusedReason: MAAS does not accept our key. Do: make a key in MAAS, and put it into `MAAS_API_KEY`.
+	// MAASKeyRefusedReason: MAAS does not accept the API key. Do: make a key in MAAS for the same user, and put it
+	// into `MAAS_API_KEY`. Another user's would not do: machines belong to the user that claimed them.
 	MAASKeyRefusedReason = "MAASKeyRefused"
-	// MAASKeyLacksRightsReason: MAAS knows our key, but its user may not do what is needed: DNS records are written by
-	// administrators only, and a disabled user may do nothing. Do: make that user an administrator in MAAS, or use the key of one.
+	// MAASKeyLacksRightsReason: MAAS knows the API key, but its user may not do what is needed: DNS records are written by
+	// administrators only, and a disabled user may do nothing. Do: make that user an administrator in MAAS, or enable it again.
 	MAASKeyLacksRightsReason = "MAASKeyLacksRights"
 	// MAASVersionUnsupportedReason: MAAS is older than 3.3, or names a version that cannot be read. Do: upgrade MAAS.
 	MAASVersionUnsupportedReason = "MAASVersionUnsupported"

@@ -10,7 +10,7 @@ import (
 	"github.com/capmaas/cluster-api-provider-maas/maas/simulator"
 )
 
-func wish(name, by string) Wish { return Wish{Name: name, By: by} }
+func wish(name, by string) Wish { return Wish{Name: name, By: by, In: "in a new one"} }
 
 func image(name, architecture string) ImageWish {
 	return ImageWish{Wish: wish(name, "spec.template.spec.image of MaasMachineTemplate default/w"), Architecture: architecture}
@@ -39,22 +39,23 @@ func TestWhatIsMissingIsNamedWithWhoAsksForIt(t *testing.T) {
 			Wishes{"maas", []Wish{wish("z1", cluster), wish("default", cluster)}, []Wish{wish("workers", template)}, []ImageWish{image("custom/debian-12", "amd64")}},
 			fine, fine, fine,
 		},
-		"no domain":              {Wishes{Domain: "nowhere"}, `DomainNotFound|has no DNS domain "nowhere"|make the domain in MAAS`, fine, fine},
-		"a domain in the dark":   {Wishes{Domain: "dark.example"}, `DomainNotAuthoritative|is not authoritative for the DNS domain "dark.example"`, fine, fine},
-		"no zone":                {Wishes{Zones: []Wish{wish("z9", cluster)}}, "", `ZoneNotFound|has no zone "z9", which spec.failureDomains of this MaasCluster asks for: make it in MAAS`, fine},
-		"no pool":                {Wishes{Pools: []Wish{wish("gpu", template)}}, "", `PoolNotFound|has no resource pool "gpu", which ` + template + " asks for: make it in MAAS", fine},
-		"neither":                {Wishes{Zones: []Wish{wish("z9", cluster)}, Pools: []Wish{wish("gpu", template)}}, "", `ZoneNotFound|no zone "z9"|no resource pool "gpu"`, fine},
-		"who asks first":         {Wishes{Zones: []Wish{wish("z9", "first"), wish("z9", "second")}}, "", `ZoneNotFound|first`, fine},
-		"many":                   {Wishes{Zones: []Wish{wish("a", ""), wish("b", ""), wish("c", "")}}, "", `ZoneNotFound|"a"|"b"|; and others`, fine},
-		"a bare name":            {Wishes{Images: []ImageWish{image("debian-12", "")}}, "", fine, fine},
-		"a streamed image":       {Wishes{Images: []ImageWish{image("ubuntu/jammy", "amd64/generic")}}, "", fine, fine},
-		"a version's alias":      {Wishes{Images: []ImageWish{image("ubuntu/22.04", "")}}, "", fine, fine},
-		"no image":               {Wishes{Images: []ImageWish{image("custom/x", "amd64")}}, "", fine, "ImageNotFound|has no image custom/x for amd64, which spec.template.spec.image of MaasMachineTemplate default/w asks for: upload it, or name another one there"},
-		"no streamed image":      {Wishes{Images: []ImageWish{image("ubuntu/noble", "")}}, "", fine, "ImageNotFound|has no image ubuntu/noble, which|import it in MAAS"},
-		"one of MAAS's aliases":  {Wishes{Images: []ImageWish{image("jammy", "")}}, "", fine, "ImageNotFound|has no image custom/jammy|or name ubuntu/jammy there"},
-		"any architecture":       {Wishes{Images: []ImageWish{image("custom/arm", "")}}, "", fine, fine},
-		"one of two":             {Wishes{Images: []ImageWish{image("custom/both", "arm64")}}, "", fine, fine},
-		"the wrong architecture": {Wishes{Images: []ImageWish{image("custom/arm", "amd64")}}, "", fine, "ImageNotFound|has no image custom/arm for amd64 (only for arm64)"},
+		"no domain":                              {Wishes{Domain: "nowhere"}, `DomainNotFound|has no DNS domain "nowhere"|make that domain in MAAS`, fine, fine},
+		"a domain in the dark":                   {Wishes{Domain: "dark.example"}, `DomainNotAuthoritative|is not authoritative for the DNS domain "dark.example"`, fine, fine},
+		"no zone":                                {Wishes{Zones: []Wish{wish("z9", cluster)}}, "", `ZoneNotFound|has no zone "z9", which spec.failureDomains of this MaasCluster asks for: make it in MAAS`, fine},
+		"no pool":                                {Wishes{Pools: []Wish{wish("gpu", template)}}, "", `PoolNotFound|has no resource pool "gpu", which ` + template + " asks for: make it in MAAS", fine},
+		"neither":                                {Wishes{Zones: []Wish{wish("z9", cluster)}, Pools: []Wish{wish("gpu", template)}}, "", `ZoneNotFound|no zone "z9"|no resource pool "gpu"`, fine},
+		"who asks first":                         {Wishes{Zones: []Wish{wish("z9", "first"), wish("z9", "second")}}, "", `ZoneNotFound|first`, fine},
+		"many":                                   {Wishes{Zones: []Wish{wish("a", ""), wish("b", ""), wish("c", "")}}, "", `ZoneNotFound|"a"|"b"|; and others`, fine},
+		"a bare name":                            {Wishes{Images: []ImageWish{image("debian-12", "")}}, "", fine, fine},
+		"a streamed image":                       {Wishes{Images: []ImageWish{image("ubuntu/jammy", "amd64/generic")}}, "", fine, fine},
+		"a version's alias":                      {Wishes{Images: []ImageWish{image("ubuntu/22.04", "")}}, "", fine, fine},
+		"no image":                               {Wishes{Images: []ImageWish{image("custom/x", "amd64")}}, "", fine, "ImageNotFound|has no image custom/x for amd64, which spec.template.spec.image of MaasMachineTemplate default/w asks for: upload it, or name another one in a new one"},
+		"no streamed image":                      {Wishes{Images: []ImageWish{image("ubuntu/noble", "")}}, "", fine, "ImageNotFound|has no image ubuntu/noble, which|import it in MAAS"},
+		"one of MAAS's aliases":                  {Wishes{Images: []ImageWish{image("jammy", "")}}, "", fine, "ImageNotFound|has no image custom/jammy, which \"jammy\" in spec.template.spec.image of MaasMachineTemplate default/w means: upload it, or name ubuntu/jammy in a new one"},
+		"an image of MAAS's taken for one's own": {Wishes{Images: []ImageWish{image("custom/jammy", "")}}, "", fine, "ImageNotFound|custom/jammy, which spec.template.spec.image of MaasMachineTemplate default/w asks for: upload it, or name ubuntu/jammy in"},
+		"any architecture":                       {Wishes{Images: []ImageWish{image("custom/arm", "")}}, "", fine, fine},
+		"one of two":                             {Wishes{Images: []ImageWish{image("custom/both", "arm64")}}, "", fine, fine},
+		"the wrong architecture":                 {Wishes{Images: []ImageWish{image("custom/arm", "amd64")}}, "", fine, "ImageNotFound|has no image custom/arm for amd64 (only for arm64)"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

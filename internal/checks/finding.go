@@ -26,6 +26,8 @@ type Wish struct {
 	Name string
 	// By names the field and the object, such as "spec.template.spec.resourcePool of MaasMachineTemplate default/workers".
 	By string
+	// In is where another one can be named, such as "in a new MaasMachineTemplate".
+	In string
 }
 
 // ImageWish is an image that an object asks MAAS for.

@@ -48,14 +48,15 @@ func missingImage(host, name, wanted string, wish ImageWish, architectures map[s
 	if strings.HasPrefix(name, infrav1.CustomImagePrefix) {
 		get = "upload it"
 	}
-	other := "name another one there"
-	if bare, own := strings.CutPrefix(name, infrav1.CustomImagePrefix); own {
+	asks, other := wish.By+" asks for", "another one"
+	if bare, own := strings.CutPrefix(name, infrav1.CustomImagePrefix); own && len(architectures["ubuntu/"+bare]) > 0 {
 		// MAAS takes "jammy" for an image of its own, we do not.
-		if streamed := "ubuntu/" + bare; len(architectures[streamed]) > 0 {
-			other = "name " + streamed + " there"
+		other = "ubuntu/" + bare
+		if wish.Name == bare {
+			asks = fmt.Sprintf("%q in %s means", bare, wish.By)
 		}
 	}
-	return fmt.Sprintf("MAAS %s has no image %s%s, which %s asks for: %s, or %s", host, name, forWhich, wish.By, get, other)
+	return fmt.Sprintf("MAAS %s has no image %s%s, which %s: %s, or name %s %s", host, name, forWhich, asks, get, other, wish.In)
 }
 
 // isAlias says that a name is a version number, which MAAS 3.6 and newer resolve to an image of their choice.

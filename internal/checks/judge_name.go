@@ -20,13 +20,13 @@ func withoutLookUp(published Endpoint) (found Finding, known bool) {
 		return Finding{Fine, infrav1.EndpointResolvesReason, ""}, true
 	}
 	if published.Managed && len(published.Addresses) == 0 {
-		return Finding{Unknown, infrav1.NoAddressPublishedReason, "No machine of the control plane has joined the DNS record " + published.Host + " yet"}, true
+		return Finding{Unknown, infrav1.NoAddressPublishedReason, "no machine of the control plane has joined the DNS record " + published.Host + " yet"}, true
 	}
 	return Finding{}, false
 }
 
 func notLookedUp(published Endpoint) Finding {
-	return Finding{Unknown, infrav1.EndpointNotLookedUpReason, "The name " + published.Host + " is being looked up"}
+	return Finding{Unknown, infrav1.EndpointNotLookedUpReason, "the name " + published.Host + " is being looked up"}
 }
 
 // judgeName compares what a name leads to with what is published. That some of what is published is missing is no trouble: resolvers
@@ -49,12 +49,12 @@ func judgeName(published Endpoint, addresses []string, err error) Finding {
 	}
 	slices.Sort(others)
 	return Finding{Wrong, infrav1.EndpointResolvesElsewhereReason, fmt.Sprintf(
-		"In the management cluster %s leads to %s, but in MAAS its addresses are %s: look which DNS server answers for %s there",
+		"in the management cluster %s leads to %s, but in MAAS its addresses are %s: look which DNS server answers for %s there",
 		published.Host, few(others), few(published.Addresses), published.Host)}
 }
 
 func notResolved(published Endpoint, err error) string {
-	message := fmt.Sprintf("The name %s cannot be resolved in the management cluster (%s): ", published.Host, describeLookUp(err))
+	message := fmt.Sprintf("the name %s cannot be resolved in the management cluster (%s): ", published.Host, describeLookUp(err))
 	if !published.Managed {
 		return message + "make it known to the DNS servers that the management cluster uses"
 	}

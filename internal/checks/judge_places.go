@@ -28,13 +28,13 @@ func judgeDomain(host, name string, domains []maas.Domain) Finding {
 func judgeZones(host string, wishes []Wish, zones []maas.Zone) Finding {
 	return judgeNames(wishes, func(name string) bool {
 		return slices.ContainsFunc(zones, func(z maas.Zone) bool { return z.Name == name })
-	}, infrav1.ZoneNotFoundReason, "MAAS "+host+" has no zone %q, which %s asks for: make it in MAAS, or name another one there")
+	}, infrav1.ZoneNotFoundReason, "MAAS "+host+" has no zone %q, which %s asks for: make it in MAAS, or name another one %s")
 }
 
 func judgePools(host string, wishes []Wish, pools []maas.ResourcePool) Finding {
 	return judgeNames(wishes, func(name string) bool {
 		return slices.ContainsFunc(pools, func(p maas.ResourcePool) bool { return p.Name == name })
-	}, infrav1.PoolNotFoundReason, "MAAS "+host+" has no resource pool %q, which %s asks for: make it in MAAS, or name another one there")
+	}, infrav1.PoolNotFoundReason, "MAAS "+host+" has no resource pool %q, which %s asks for: make it in MAAS, or name another one %s")
 }
 
 func judgeNames(wishes []Wish, exists func(string) bool, reason, message string) Finding {
@@ -45,7 +45,7 @@ func judgeNames(wishes []Wish, exists func(string) bool, reason, message string)
 			continue
 		}
 		seen[wish.Name] = true
-		missing = append(missing, fmt.Sprintf(message, wish.Name, wish.By))
+		missing = append(missing, fmt.Sprintf(message, wish.Name, wish.By, wish.In))
 	}
 	return missingOr(missing, reason, infrav1.ZonesAndPoolsFoundReason)
 }

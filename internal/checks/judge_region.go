@@ -28,12 +28,12 @@ func JudgeRegion(r Region, writesDNS bool) Finding {
 	case errors.Is(r.Err, maas.ErrNotMAAS):
 		return wrong(infrav1.NotMAASReason, "MAAS_ENDPOINT does not lead to MAAS: %s", maas.Words(r.Err))
 	case errors.Is(r.Err, maas.ErrUnauthorized) && r.refusesOurTime():
-		return wrong(infrav1.ClocksDifferReason, "MAAS %s refuses our requests as out of date, whatever the API key: the clock of the manager's "+
-			"host is more than %d seconds behind that of MAAS. Let both take the time from NTP servers", r.Host, refusedSkew/time.Second)
+		return wrong(infrav1.ClocksDifferReason, "MAAS %s refuses all requests as out of date, whatever the API key, for the clock of the "+
+			"manager's host is more than %d seconds behind that of MAAS: let both take the time from NTP servers", r.Host, refusedSkew/time.Second)
 	case errors.Is(r.Err, maas.ErrUnauthorized):
-		return wrong(infrav1.MAASKeyRefusedReason, "MAAS %s refuses our API key: %s. Make a key in MAAS, and put it into MAAS_API_KEY", r.Host, maas.Words(r.Err))
+		return wrong(infrav1.MAASKeyRefusedReason, "MAAS %s does not accept the API key (%s): put a key of the same MAAS user into MAAS_API_KEY", r.Host, maas.Words(r.Err))
 	case errors.Is(r.Err, maas.ErrForbidden):
-		return wrong(infrav1.MAASKeyLacksRightsReason, "MAAS %s does not let the user of our API key do what is needed (%s): "+
+		return wrong(infrav1.MAASKeyLacksRightsReason, "MAAS %s does not let the API key's user do what is needed (%s): "+
 			"look in MAAS whether that user is active, and an administrator if DNS records are to be written", r.Host, maas.Words(r.Err))
 	case r.Err != nil:
 		return wrong(infrav1.MAASUnreachableReason, "MAAS %s is not available (%s): look whether MAAS runs, and whether the management cluster reaches it", r.Host, maas.Words(r.Err))
@@ -44,15 +44,15 @@ func JudgeRegion(r Region, writesDNS bool) Finding {
 		return wrong(infrav1.MAASVersionUnsupportedReason, "MAAS %s says that its version is %q, which is none that we know: look what answers there",
 			r.Host, r.Version)
 	case writesDNS && !r.Superuser:
-		return wrong(infrav1.MAASKeyLacksRightsReason, "The API key belongs to a user who is no administrator of MAAS %s, so DNS records cannot be "+
-			"written: make that user an administrator, or use the key of one", r.Host)
+		return wrong(infrav1.MAASKeyLacksRightsReason, "the API key's user is no administrator of MAAS %s, so DNS records cannot be written: make that "+
+			"user an administrator in MAAS", r.Host)
 	case r.Clock.Differs:
 		ahead := "ahead of"
 		if r.Clock.Skew < 0 {
 			ahead = "behind"
 		}
-		return wrong(infrav1.ClocksDifferReason, "The clock of MAAS %s is more than a minute %s that of the manager's host, and MAAS refuses requests that "+
-			"seem older than %d seconds: let both take the time from NTP servers", r.Host, ahead, refusedSkew/time.Second)
+		return wrong(infrav1.ClocksDifferReason, "the clock of MAAS %s is more than a minute %s that of the manager's host: let both take the time from NTP "+
+			"servers; requests still work, but MAAS refuses those that seem older than %d seconds", r.Host, ahead, refusedSkew/time.Second)
 	}
 	return Finding{Fine, infrav1.MAASAvailableReason, r.note()}
 }

@@ -108,7 +108,7 @@ func TestWhatNeedsNoLookUpIsNotLookedUp(t *testing.T) {
 	z := newZone(t)
 	z.says(Endpoint{Host: "10.0.0.1"}, Fine, "EndpointResolves")
 	z.pass(time.Minute)
-	z.says(Endpoint{Host: "c1.maas", Managed: true}, Unknown, "NoAddressPublished", "No machine of the control plane has joined")
+	z.says(Endpoint{Host: "c1.maas", Managed: true}, Unknown, "NoAddressPublished", "no machine of the control plane has joined")
 	z.pass(time.Minute)
 	if z.looked != 0 {
 		t.Errorf("looked up %d times", z.looked)

@@ -26,6 +26,14 @@ it says otherwise, the object's Ready is False with the same reason and message.
 The examples are of a cluster ` + "`prod`, its worker `prod-md-0` and its control-plane machine `prod-cp-0`" + `, with a MAAS at
 ` + "`maas.example.com` and machines `node1` to `node3` whose system IDs are `aaaaa1` to `aaaaa3`" + `. All reasons are in
 [what the conditions say](conditions.md).
+
+` + "`MAAS_ENDPOINT` and `MAAS_API_KEY` stand in the Secret `capmaas-manager-bootstrap-credentials` in the namespace `capmaas-system`" + `. The
+manager reads them when it starts, so a change counts after a restart:
+
+` + "```" + `
+kubectl -n capmaas-system edit secret capmaas-manager-bootstrap-credentials
+kubectl -n capmaas-system rollout restart deployment capmaas-controller-manager
+` + "```" + `
 `
 
 func TestSituationsPage(t *testing.T) {
@@ -88,6 +96,9 @@ func (s situation) notes() string {
 	case strings.HasPrefix(s.shows, "Ready="):
 	default:
 		notes = append(notes, fmt.Sprintf("Ready is `%s`.", s.ready))
+	}
+	if s.event != "" && s.message == "" {
+		return strings.Join(append(notes, fmt.Sprintf("There is a warning, `%s`: %s.", s.event, s.note)), " ")
 	}
 	if s.event != "" {
 		notes = append(notes, fmt.Sprintf("There is a warning, `%s`.", s.event))

@@ -78,7 +78,7 @@ func refusals() []refusal {
 		{
 			name:    "A tag is wanted and not wanted",
 			write:   newTemplate(func(m *infrav1.MaasMachineSpec) { m.Tags, m.NotTags = []string{"ssd"}, []string{"ssd"} }),
-			message: "MaasMachineTemplate.infrastructure.cluster.x-k8s.io \"prod-workers\" is invalid: spec.template.spec.notTags[0]: Invalid value: \"ssd\": is in tags too: no machine has a tag and has it not",
+			message: "MaasMachineTemplate.infrastructure.cluster.x-k8s.io \"prod-workers\" is invalid: spec.template.spec.notTags[0]: Invalid value: \"ssd\": is in tags too, so that no machine can fit: remove it from one of the two",
 			do:      "Remove it from one of the two.",
 		},
 		{

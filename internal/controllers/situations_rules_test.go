@@ -20,10 +20,10 @@ var unwanted = map[string]*regexp.Regexp{
 var named = regexp.MustCompile(`\bnode\d\b|\baaaaa\d\b|\bprod(-[a-z0-9-]+)?\b|maas\.example\.com|"[^"]+"|\b(Machine|Cluster|MaasCluster|MaasMachine|Node) \S|spec\.`)
 
 // A message says what to do, if anybody can do anything.
-var advice = regexp.MustCompile(`(?i)\b(add|ask|change|check|choose|commission|confirm|correct|create|delete|exit|free|give|let|look|make|mark|point|release|remove|rename|repair|see|set|start|switch|unlock|upgrade|upload|use|wait|raise)\b`)
+var advice = regexp.MustCompile(`(?i)\b(add|ask|change|check|choose|commission|confirm|correct|create|delete|exit|free|give|let|look|make|mark|point|put|release|remove|rename|repair|see|set|start|switch|unlock|upgrade|upload|use|wait|raise)\b`)
 
 // What was being done is no advice, though it has its words.
-var doing = regexp.MustCompile(`maas: [a-z ]+: |\b(make|write|delete|read) the DNS record|Removing the DNS record`)
+var doing = regexp.MustCompile(`maas: [a-z ]+: |\b(make|write|delete|read) the DNS record|removing the DNS record`)
 
 // maxMessage is what fits into a screen's few lines.
 const maxMessage = 400

@@ -62,12 +62,12 @@ func Explain(host string, err error) string {
 	var failed *RecordError
 	switch {
 	case errors.As(err, &notOurs):
-		return fmt.Sprintf("MAAS %s holds a DNS record %s that does not carry the mark of this cluster, so it is left alone: delete it in MAAS if nobody needs it",
+		return fmt.Sprintf("MAAS %s already has a DNS record %s that is not this cluster's: delete it in MAAS if nobody needs it, or make the cluster anew, which gets another name",
 			host, notOurs.FQDN)
 	case errors.As(err, &noDomain):
-		return fmt.Sprintf("MAAS %s has no DNS domain %q, in which the record of the control plane has to be: make the domain in MAAS", host, noDomain.Domain)
+		return fmt.Sprintf("MAAS %s has no DNS domain %q, in which the DNS record of the control plane has to be: make that domain in MAAS", host, noDomain.Domain)
 	case errors.As(err, &notServed):
-		return fmt.Sprintf("MAAS %s is not authoritative for the DNS domain %q, so nobody can resolve the record of the control plane: make it authoritative in MAAS",
+		return fmt.Sprintf("MAAS %s is not authoritative for the DNS domain %q, so nobody can resolve the DNS record of the control plane: make it authoritative in MAAS",
 			host, notServed.Domain)
 	case errors.As(err, &failed):
 		return failed.explain(host)
@@ -82,10 +82,10 @@ func (e *RecordError) explain(host string) string {
 		return fmt.Sprintf("MAAS %s was asked to %s the DNS record %s, and %s: look at the domain in MAAS; it is tried again", host, e.Doing, e.FQDN, words)
 	case errors.Is(e.Err, maas.ErrForbidden) && e.Doing != reading:
 		// MAAS 3.4 to 3.7: DNS is for administrators, whatever else a user may do.
-		return fmt.Sprintf("MAAS %s does not let us %s the DNS record %s: the API key's user must be an administrator (make it one in MAAS, or use the key of one)",
+		return fmt.Sprintf("MAAS %s does not let the API key's user %s the DNS record %s: make that user an administrator in MAAS",
 			host, e.Doing, e.FQDN)
 	case errors.Is(e.Err, maas.ErrForbidden):
-		return fmt.Sprintf("MAAS %s does not let us read the DNS record %s (%s): look at the API key's user in MAAS", host, e.FQDN, words)
+		return fmt.Sprintf("MAAS %s does not let the API key's user read the DNS record %s (%s): look at that user in MAAS", host, e.FQDN, words)
 	case errors.Is(e.Err, maas.ErrInvalid), errors.Is(e.Err, maas.ErrConflict), errors.Is(e.Err, maas.ErrNotFound):
 		return fmt.Sprintf("MAAS %s refuses to %s the DNS record %s (%s): look at the record in MAAS; it is tried again", host, e.Doing, e.FQDN, words)
 	case errors.Is(e.Err, maas.ErrOutcomeUnknown):

@@ -64,7 +64,7 @@ func wellFormedTags(spec infrav1.MaasMachineSpec, path *field.Path) field.ErrorL
 	}
 	for i, tag := range spec.NotTags {
 		if slices.Contains(spec.Tags, tag) {
-			found = append(found, field.Invalid(path.Child("notTags").Index(i), tag, "is in tags too: no machine has a tag and has it not"))
+			found = append(found, field.Invalid(path.Child("notTags").Index(i), tag, "is in tags too, so that no machine can fit: remove it from one of the two"))
 		}
 	}
 	return found

@@ -69,7 +69,7 @@ func (r *Reconciler) act(ctx context.Context, object *infrav1.MaasCluster, next 
 type invalidHostError struct{ host string }
 
 func (e *invalidHostError) Error() string {
-	return fmt.Sprintf("spec.controlPlaneEndpoint.host %q is not the name of a record in a DNS domain: make the MaasCluster anew, without a host, or, for an "+
+	return fmt.Sprintf("spec.controlPlaneEndpoint.host %s is not a name in a DNS domain, which a DNS record in MAAS needs: make the MaasCluster anew, without a host, or, for an "+
 		"address of your own, with controlPlaneEndpointKind External", e.host)
 }
 
@@ -96,7 +96,7 @@ func (r *Reconciler) writeDown(ctx context.Context, object *infrav1.MaasCluster,
 	}
 	if before.Spec.ControlPlaneEndpoint.Host != choice.host {
 		r.Recorder.Eventf(object, nil, corev1.EventTypeNormal, telemetry.EndpointChosen, telemetry.ActionPublishEndpoint,
-			"The control plane will be reached at %s:%d", choice.host, choice.port)
+			"the control plane will be reached at %s:%d", choice.host, choice.port)
 	}
 	return ctrl.Result{}, nil
 }

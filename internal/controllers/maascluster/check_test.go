@@ -51,12 +51,12 @@ func TestWhatIsMissingIsToldAndMendedSoon(t *testing.T) {
 	w.expect("Ready=True/Ready ZonesAndPoolsFound=False/ZoneNotFound ImagesFound=False/ImageNotFound")
 	want := fmt.Sprintf(`MAAS %[1]s has no zone "z9", which spec.failureDomains of this MaasCluster asks for: make it in MAAS, or name another one there; `+
 		`MAAS %[1]s has no resource pool "gpu", which spec.template.spec.resourcePool of MaasMachineTemplate default/workers asks for: `+
-		`make it in MAAS, or name another one there`, host)
+		`make it in MAAS, or name another one in a new MaasMachineTemplate`, host)
 	if got := w.message("ZonesAndPoolsFound"); got != want {
 		t.Errorf("said %q, want %q", got, want)
 	}
 	want = fmt.Sprintf(`MAAS %s has no image custom/debian-12 for amd64, which spec.template.spec.image of MaasMachineTemplate default/workers asks for: `+
-		`upload it, or name another one there`, host)
+		`upload it, or name another one in a new MaasMachineTemplate`, host)
 	if got := w.message("ImagesFound"); got != want {
 		t.Errorf("said %q, want %q", got, want)
 	}

@@ -97,10 +97,10 @@ func setEndpoint(object *infrav1.MaasCluster, seen facts, done outcome) {
 		set(metav1.ConditionFalse, reason, message)
 	case isStep[waitForOwner](done.step):
 		set(metav1.ConditionFalse, infrav1.WaitingForEndpointReason,
-			"No Cluster owns this MaasCluster: make the Cluster whose spec.infrastructureRef names it, or wait for Cluster API, which sets the owner within seconds")
+			"no Cluster owns this MaasCluster; Cluster API sets the owner within seconds, else make the Cluster whose spec.infrastructureRef names it")
 	case isStep[waitForHost](done.step):
 		set(metav1.ConditionFalse, infrav1.WaitingForEndpointReason,
-			"The control plane has no address: set spec.controlPlaneEndpoint of this MaasCluster, or of the Cluster, to the address of your own")
+			"controlPlaneEndpointKind is External, but no address is given: set spec.controlPlaneEndpoint of MaasCluster "+object.Name)
 	default:
 		set(metav1.ConditionTrue, infrav1.EndpointReadyReason, "")
 	}
@@ -195,9 +195,9 @@ func setAPIServer(object *infrav1.MaasCluster, seen facts) {
 		set(metav1.ConditionTrue, infrav1.APIServerAvailableReason, "")
 	case seen.initialized:
 		set(metav1.ConditionFalse, infrav1.APIServerNotReadyReason, fmt.Sprintf(
-			"The API server of %s at %s does not answer: look at the machines of its control plane", seen.name, net.JoinHostPort(seen.host, strconv.Itoa(int(seen.port)))))
+			"the API server of workload cluster %s does not answer at %s: look at the machines of its control plane, and at the network between the management cluster and them", seen.name, net.JoinHostPort(seen.host, strconv.Itoa(int(seen.port)))))
 	default:
-		set(metav1.ConditionFalse, infrav1.APIServerNotReadyReason, "The control plane of "+seen.name+" is not initialized yet")
+		set(metav1.ConditionFalse, infrav1.APIServerNotReadyReason, "the control plane of "+seen.name+" is not initialized yet")
 	}
 }
 
@@ -208,9 +208,9 @@ func setDeleting(object *infrav1.MaasCluster, seen facts, done outcome) {
 	}
 	switch s := done.step.(type) {
 	case waitForMachines:
-		set(infrav1.WaitingForMachinesReason, "Waiting for MaasMachines to be deleted: "+some(s.names))
+		set(infrav1.WaitingForMachinesReason, "waiting for MaasMachines to be deleted: "+some(s.names)+": look at their condition Deleting")
 	case removeRecord:
-		message := "Removing the DNS record " + seen.host
+		message := "removing the DNS record " + seen.host
 		if done.err != nil {
 			_, why := endpointFailure(object, seen, done.err)
 			if isAway(done.err) {

@@ -19,15 +19,16 @@ func (r *Reconciler) tell(object, before *infrav1.MaasCluster, done outcome) {
 	}
 	if done.state.Created {
 		event(corev1.EventTypeNormal, telemetry.EndpointPublished, telemetry.ActionPublishEndpoint,
-			"Made the DNS record %s in MAAS", object.Spec.ControlPlaneEndpoint.Host)
+			"made the DNS record %s in MAAS", object.Spec.ControlPlaneEndpoint.Host)
 	}
 	if removed := done.state.Removed; len(removed) > 0 {
 		event(corev1.EventTypeWarning, telemetry.EndpointRepaired, telemetry.ActionPublishEndpoint,
-			"Took addresses of no machine of this cluster out of the DNS record %s: %s", object.Spec.ControlPlaneEndpoint.Host, strings.Join(removed, ", "))
+			"took addresses out of the DNS record %s that are of no machine of this cluster (%s): look in MAAS who puts them there",
+			object.Spec.ControlPlaneEndpoint.Host, strings.Join(removed, ", "))
 	}
 	if done.removed && done.released {
 		event(corev1.EventTypeNormal, telemetry.EndpointRemoved, telemetry.ActionRemoveEndpoint,
-			"Removed the DNS record %s from MAAS", object.Spec.ControlPlaneEndpoint.Host)
+			"removed the DNS record %s from MAAS", object.Spec.ControlPlaneEndpoint.Host)
 	}
 	for _, turn := range turns {
 		is := conditions.Get(object, turn.condition)
@@ -82,27 +83,27 @@ var turns = []turn{
 	{infrav1.MAASAvailableCondition, metav1.ConditionTrue, something,
 		telemetry.MAASAvailable, telemetry.ActionObserve, "MAAS can be worked with again"},
 	{infrav1.ClusterEndpointReadyCondition, metav1.ConditionFalse, anything,
-		telemetry.EndpointFailed, telemetry.ActionPublishEndpoint, "The endpoint is not published"},
+		telemetry.EndpointFailed, telemetry.ActionPublishEndpoint, "the endpoint is not published"},
 	{infrav1.ClusterAPIServerAvailableCondition, metav1.ConditionTrue, anything,
-		telemetry.APIServerReached, telemetry.ActionObserve, "The workload API server answers"},
+		telemetry.APIServerReached, telemetry.ActionObserve, "the workload API server answers"},
 	{infrav1.ClusterAPIServerAvailableCondition, metav1.ConditionFalse, something,
-		telemetry.APIServerLost, telemetry.ActionObserve, "The workload API server does not answer"},
+		telemetry.APIServerLost, telemetry.ActionObserve, "the workload API server does not answer"},
 	{infrav1.ClusterDomainServedCondition, metav1.ConditionFalse, anything,
 		telemetry.CheckFailed, telemetry.ActionCheckDomain, "MAAS does not serve the DNS domain"},
 	{infrav1.ClusterDomainServedCondition, metav1.ConditionTrue, wrong,
 		telemetry.CheckMended, telemetry.ActionCheckDomain, "MAAS serves the DNS domain again"},
 	{infrav1.ClusterZonesAndPoolsFoundCondition, metav1.ConditionFalse, anything,
-		telemetry.CheckFailed, telemetry.ActionCheckPlaces, "A zone or a resource pool is missing in MAAS"},
+		telemetry.CheckFailed, telemetry.ActionCheckPlaces, "a zone or a resource pool is missing in MAAS"},
 	{infrav1.ClusterZonesAndPoolsFoundCondition, metav1.ConditionTrue, wrong,
 		telemetry.CheckMended, telemetry.ActionCheckPlaces, "MAAS has all zones and resource pools that are asked for"},
 	{infrav1.ClusterImagesFoundCondition, metav1.ConditionFalse, anything,
-		telemetry.CheckFailed, telemetry.ActionCheckImages, "An image is missing in MAAS"},
+		telemetry.CheckFailed, telemetry.ActionCheckImages, "an image is missing in MAAS"},
 	{infrav1.ClusterImagesFoundCondition, metav1.ConditionTrue, wrong,
 		telemetry.CheckMended, telemetry.ActionCheckImages, "MAAS has all images that are asked for"},
 	{infrav1.ClusterEndpointResolvesCondition, metav1.ConditionFalse, anything,
-		telemetry.CheckFailed, telemetry.ActionCheckName, "The endpoint does not resolve"},
+		telemetry.CheckFailed, telemetry.ActionCheckName, "the endpoint does not resolve"},
 	{infrav1.ClusterEndpointResolvesCondition, metav1.ConditionTrue, wrong,
-		telemetry.CheckMended, telemetry.ActionCheckName, "The endpoint resolves again"},
+		telemetry.CheckMended, telemetry.ActionCheckName, "the endpoint resolves again"},
 }
 
 // toldElsewhere says that another condition tells of the same trouble, so that one cause makes one warning.

@@ -66,7 +66,7 @@ func wishesOf(
 		}
 	}
 	for _, zone := range object.Spec.FailureDomains {
-		w.Zones = append(w.Zones, checks.Wish{Name: zone, By: "spec.failureDomains of this MaasCluster"})
+		w.Zones = append(w.Zones, checks.Wish{Name: zone, By: "spec.failureDomains of this MaasCluster", In: "there"})
 	}
 	slices.SortFunc(templates, func(a, b infrav1.MaasMachineTemplate) int { return strings.Compare(a.Name, b.Name) })
 	for i := range templates {
@@ -81,7 +81,7 @@ func wishesOf(
 		spec := machine.Spec
 		if owner, ok := owners[ownerMachine(machine)]; ok && owner.Spec.FailureDomain != "" {
 			spec.FailureDomain = ""
-			w.Zones = append(w.Zones, checks.Wish{Name: owner.Spec.FailureDomain, By: "spec.failureDomain of Machine " + nameOf(&owner)})
+			w.Zones = append(w.Zones, checks.Wish{Name: owner.Spec.FailureDomain, By: "spec.failureDomain of Machine " + nameOf(&owner), In: "in its MachineDeployment"})
 		}
 		addWishes(&w, spec, "spec.", "MaasMachine "+nameOf(machine))
 	}
@@ -89,16 +89,17 @@ func wishesOf(
 }
 
 func addWishes(w *checks.Wishes, spec infrav1.MaasMachineSpec, path, object string) {
+	wish := func(name, field string) checks.Wish {
+		return checks.Wish{Name: name, By: path + field + " of " + object, In: "in a new MaasMachineTemplate"}
+	}
 	if spec.FailureDomain != "" {
-		w.Zones = append(w.Zones, checks.Wish{Name: spec.FailureDomain, By: path + "failureDomain of " + object})
+		w.Zones = append(w.Zones, wish(spec.FailureDomain, "failureDomain"))
 	}
 	if spec.ResourcePool != "" {
-		w.Pools = append(w.Pools, checks.Wish{Name: spec.ResourcePool, By: path + "resourcePool of " + object})
+		w.Pools = append(w.Pools, wish(spec.ResourcePool, "resourcePool"))
 	}
 	if spec.Image != "" {
-		w.Images = append(w.Images, checks.ImageWish{
-			Wish: checks.Wish{Name: spec.Image, By: path + "image of " + object}, Architecture: spec.Architecture,
-		})
+		w.Images = append(w.Images, checks.ImageWish{Wish: wish(spec.Image, "image"), Architecture: spec.Architecture})
 	}
 }
 

@@ -46,25 +46,25 @@ func TestWishesOfACluster(t *testing.T) {
 		})
 	var got []string
 	for _, w := range wishes.Zones {
-		got = append(got, w.Name+" "+w.By)
+		got = append(got, w.Name+" "+w.By+", "+w.In)
 	}
 	for _, w := range wishes.Pools {
-		got = append(got, w.Name+" "+w.By)
+		got = append(got, w.Name+" "+w.By+", "+w.In)
 	}
 	for _, w := range wishes.Images {
-		got = append(got, strings.TrimSpace(w.Name+" "+w.By+" "+w.Architecture))
+		got = append(got, strings.TrimSpace(w.Name+" "+w.By+", "+w.In+" "+w.Architecture))
 	}
 	want := []string{
-		"z1 spec.failureDomains of this MaasCluster",
-		"z2 spec.failureDomains of this MaasCluster",
-		"z-a spec.template.spec.failureDomain of MaasMachineTemplate default/a",
-		"z-owner spec.failureDomain of Machine default/owner-of-placed",
-		"z-waits spec.failureDomain of MaasMachine default/waits",
-		"p-b spec.template.spec.resourcePool of MaasMachineTemplate default/b",
-		"i-a spec.template.spec.image of MaasMachineTemplate default/a",
-		"i-b spec.template.spec.image of MaasMachineTemplate default/b arm64",
-		"i-placed spec.image of MaasMachine default/placed",
-		"i-waits spec.image of MaasMachine default/waits",
+		"z1 spec.failureDomains of this MaasCluster, there",
+		"z2 spec.failureDomains of this MaasCluster, there",
+		"z-a spec.template.spec.failureDomain of MaasMachineTemplate default/a, in a new MaasMachineTemplate",
+		"z-owner spec.failureDomain of Machine default/owner-of-placed, in its MachineDeployment",
+		"z-waits spec.failureDomain of MaasMachine default/waits, in a new MaasMachineTemplate",
+		"p-b spec.template.spec.resourcePool of MaasMachineTemplate default/b, in a new MaasMachineTemplate",
+		"i-a spec.template.spec.image of MaasMachineTemplate default/a, in a new MaasMachineTemplate",
+		"i-b spec.template.spec.image of MaasMachineTemplate default/b, in a new MaasMachineTemplate arm64",
+		"i-placed spec.image of MaasMachine default/placed, in a new MaasMachineTemplate",
+		"i-waits spec.image of MaasMachine default/waits, in a new MaasMachineTemplate",
 	}
 	if !slices.Equal(got, want) {
 		t.Errorf("wishes\n%s\nwant\n%s", strings.Join(got, "\n"), strings.Join(want, "\n"))

@@ -58,7 +58,7 @@ func (r *Reconciler) observe(ctx context.Context, spec infrav1.MaasMachineSpec) 
 	suitable, why := placement.Suitable(known, placement.ConstraintsOf(spec))
 	seen.suitable, seen.scarcity = len(suitable), why.Details()
 	if len(known) == 0 {
-		seen.scarcity = "MAAS shows us no machine that was commissioned: commission machines in MAAS, or look at the rights of the API key's user"
+		seen.scarcity = "MAAS shows the API key's user no machine that was commissioned: commission machines in MAAS, or give that user access to them"
 	}
 	seen.found, seen.architectures = smallest(suitable)
 	return seen

@@ -116,12 +116,12 @@ func TestTheConditionSaysWhyCapacityIsNotKnown(t *testing.T) {
 		"nothing fits": {fleet(), infrav1.MaasMachineSpec{ResourcePool: "gpu", MinCPU: 64}, metav1.ConditionFalse, infrav1.NoSuitableMachineReason,
 			`no machine in MAAS maas.test fits: 1 in pool "gpu", this one does not have 64 cores or more (minCPU): add larger machines, or ask for less in a new MaasMachineTemplate`},
 		"MAAS is empty": {nil, infrav1.MaasMachineSpec{}, metav1.ConditionFalse, infrav1.NoSuitableMachineReason,
-			"no machine in MAAS maas.test fits: MAAS shows us no machine that was commissioned: commission machines in MAAS, or look at the rights of the API key's user"},
+			"no machine in MAAS maas.test fits: MAAS shows the API key's user no machine that was commissioned: commission machines in MAAS, or give that user access to them"},
 		"several architectures": {fleet(), infrav1.MaasMachineSpec{}, metav1.ConditionFalse, infrav1.ArchitectureUnknownReason,
-			"machines of the architectures amd64, arm64 and ppc64el in MAAS maas.test fit: set spec.template.spec.architecture in another MaasMachineTemplate"},
+			"machines of the architectures amd64, arm64 and ppc64el in MAAS maas.test fit, so the autoscaler assumes amd64: set spec.template.spec.architecture in a new MaasMachineTemplate"},
 		"an architecture without a name": {[]simulator.Machine{{Hostname: "old", Architecture: "i386/generic"}}, infrav1.MaasMachineSpec{},
 			metav1.ConditionFalse, infrav1.ArchitectureUnknownReason,
-			"the machines in MAAS maas.test that fit are of architecture i386, for which Cluster API has no name: set another in spec.template.spec.architecture of another MaasMachineTemplate"},
+			"the machines in MAAS maas.test that fit are of architecture i386, for which Cluster API has no name: set another in spec.template.spec.architecture of a new MaasMachineTemplate"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

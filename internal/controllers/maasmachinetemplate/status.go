@@ -55,12 +55,12 @@ func conditionOf(seen facts, offered offer) metav1.Condition {
 		c.Message = fmt.Sprintf("no machine in MAAS %s fits: %s", seen.host, seen.scarcity)
 	case offered.architecture == "" && len(seen.architectures) > 1:
 		c.Reason = infrav1.ArchitectureUnknownReason
-		c.Message = fmt.Sprintf("machines of the architectures %s in MAAS %s fit: set spec.template.spec.architecture in another MaasMachineTemplate",
+		c.Message = fmt.Sprintf("machines of the architectures %s in MAAS %s fit, so the autoscaler assumes amd64: set spec.template.spec.architecture in a new MaasMachineTemplate",
 			listed(seen.architectures), seen.host)
 	case offered.architecture == "":
 		c.Reason = infrav1.ArchitectureUnknownReason
 		c.Message = fmt.Sprintf("the machines in MAAS %s that fit are of architecture %s, for which Cluster API has no name: "+
-			"set another in spec.template.spec.architecture of another MaasMachineTemplate", seen.host, strings.Join(seen.architectures, ""))
+			"set another in spec.template.spec.architecture of a new MaasMachineTemplate", seen.host, strings.Join(seen.architectures, ""))
 	default:
 		c.Status, c.Reason = metav1.ConditionTrue, infrav1.CapacityKnownReason
 	}
