@@ -57,7 +57,7 @@ func (r *Reconciler) observeMAAS(ctx context.Context, o *observation) {
 		return
 	}
 	o.user = user.Username
-	if o.token() != "" && !missing && !o.deleting() && o.systemID() == "" && o.attempt().systemID == "" {
+	if !missing && o.wantsCandidate() {
 		if o.unreadable = r.findCandidate(ctx, o); o.unreadable != nil {
 			return
 		}
@@ -81,6 +81,11 @@ func (r *Reconciler) observeMAAS(ctx context.Context, o *observation) {
 	if o.standing == holdsOurs && o.machine.Status == maas.StatusFailedDeployment {
 		o.failure = r.failureOf(ctx, o.machine)
 	}
+}
+
+// wantsCandidate says that there is a claim, and that no machine was asked for it yet.
+func (o observation) wantsCandidate() bool {
+	return o.token() != "" && o.systemID() == "" && o.attempt().systemID == "" && !o.deleting()
 }
 
 // irrevocable says whether what was seen would end something for good: the machine is not ours, or nothing is left to release.
