@@ -58,9 +58,10 @@ func (v *view) begin(now time.Time) news {
 	return news{lists: true, free: true}
 }
 
-// tell lists those that await a machine, if there is news for them. More news within a few seconds is told together.
-func (v *view) tell(now time.Time) []types.NamespacedName {
-	if !v.awaited.pending || now.Sub(v.awaited.raised) < betweenAwaited {
+// tell lists those that await a machine, if there is news for them. More news within a few seconds, or within the rest that lists of
+// free machines are to have, is told together: who is told lists them anew.
+func (v *view) tell(now time.Time, rest time.Duration) []types.NamespacedName {
+	if !v.awaited.pending || now.Sub(v.awaited.raised) < max(betweenAwaited, rest) {
 		return nil
 	}
 	v.awaited.pending, v.awaited.raised = false, now

@@ -11,6 +11,7 @@ import (
 const (
 	freshList   = 5 * time.Second // whatever happens, and that MAAS did not answer
 	longestList = time.Minute     // while nothing happens
+	restPerWork = 4               // times as long as the answer took
 )
 
 // lists are the lists of machines that MAAS was asked for. It is told the time, and does no I/O.
@@ -110,11 +111,25 @@ func (l *lists) serves(a *answer, followed bool, now time.Time) bool {
 		return age < freshList
 	case a.order < l.freed:
 		return false
-	case age < max(freshList, a.arrived.Sub(a.sent)): // MAAS shall not be asked all the time if it takes long
+	case age < max(freshList, a.rest()):
 		return now.Sub(a.sent) < longestList
 	default:
 		return followed && a.order > l.happened && now.Sub(a.sent) < longestList
 	}
+}
+
+// rest is for how long MAAS is left alone after an answer: if that took long, others wait for MAAS too.
+func (a *answer) rest() time.Duration { return min(restPerWork*a.arrived.Sub(a.sent), longestList) }
+
+// rest is that of the list of free machines that took longest.
+func (l *lists) rest() time.Duration {
+	var longest time.Duration
+	for _, of := range l.free {
+		if of.answer != nil {
+			longest = max(longest, of.answer.rest())
+		}
+	}
+	return longest
 }
 
 // untouched leaves out what was touched since the list was asked for.

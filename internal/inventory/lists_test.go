@@ -298,3 +298,32 @@ func TestAllIsAsOldAsTheCallerAllows(t *testing.T) {
 		t.Errorf("MAAS was asked %d times", n)
 	}
 }
+
+// A MAAS with many free machines takes its time to list them. However much happens in it, it is not asked all the time.
+func TestASlowListGivesMAASARest(t *testing.T) {
+	t.Parallel()
+	w := started(t)
+	const takes = 8 * time.Second
+	asked := 0
+	w.region.SetIntercept(func(r simulator.Request) simulator.Fault {
+		if r.Query.Has("status") {
+			asked++
+			w.clock.Advance(takes)
+		}
+		return simulator.Fault{}
+	})
+	w.Await(object("waiting"))
+	w.free()
+	for end := w.clock.Now().Add(10 * time.Minute); w.clock.Now().Before(end); {
+		w.must(w.region.SetStatus("aaaaa1", simulator.StatusBroken))
+		w.must(w.region.SetStatus("aaaaa1", simulator.StatusReady))
+		w.pass(time.Second)
+		if len(w.raised()) > 0 {
+			w.free()
+		}
+	}
+	// Of each 5 parts of the time MAAS works for one at most.
+	if most := int(10*time.Minute/(4*takes)) + 1; asked > most || asked < most/2 {
+		t.Errorf("in ten minutes it was asked %d times, want %d at most", asked, most)
+	}
+}

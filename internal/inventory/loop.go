@@ -150,7 +150,7 @@ func (v *Inventory) follows(n news) {
 func (v *Inventory) tellAwaiting() {
 	v.mu.Lock()
 	defer v.mu.Unlock()
-	if objects := v.view.tell(v.now()); len(objects) > 0 {
+	if objects := v.view.tell(v.now(), v.lists.rest()); len(objects) > 0 {
 		v.lists.someTold()
 		v.queue.raise(objects, 0)
 	}
