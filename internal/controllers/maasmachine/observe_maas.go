@@ -148,10 +148,11 @@ func (r *Reconciler) lookUp(ctx context.Context, o *observation) error {
 	return nil
 }
 
-// lookUpClaim lists the machines that were allocated with our claim. One that carries the claim as an annotation needs no list: it
-// was annotated after what else the claim had got was let go of. A deletion looks again, whatever was seen before.
+// lookUpClaim lists the machines that were allocated with our claim. One that carries the claim as an annotation needs no list, but
+// for one look when it was installed: by then every request for a machine has had its effect, also one that MAAS did not answer. A
+// deletion looks again, whatever was seen before.
 func (r *Reconciler) lookUpClaim(ctx context.Context, o *observation) error {
-	known := o.machine != nil && o.carriesClaim(o.machine) && !o.deleting()
+	known := o.machine != nil && o.carriesClaim(o.machine) && !o.deleting() && (o.provisioned() || stateOf(o.machine).deploy != runs)
 	if o.token() == "" || known {
 		return nil
 	}
@@ -174,11 +175,12 @@ func (r *Reconciler) lookUpClaim(ctx context.Context, o *observation) error {
 	return nil
 }
 
-// seenInAnswer takes MAAS's answer to the last step for a look, which it is: the step was one of ours on this machine.
+// seenInAnswer takes MAAS's answer to the last step for a look, which it is: the step was one of ours on this machine. A deletion
+// looks for other machines with our claim too.
 func (r *Reconciler) seenInAnswer(o *observation) bool {
 	m := o.answered
 	o.answered = nil
-	if m == nil || o.systemID() != m.SystemID || m.Owner != o.user {
+	if m == nil || o.deleting() || o.systemID() != m.SystemID || m.Owner != o.user {
 		return false
 	}
 	o.machine, o.claimed, o.standing = m, []maas.Machine{*m}, holdsOurs

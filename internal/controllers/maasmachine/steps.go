@@ -48,10 +48,11 @@ type (
 	}
 )
 
-// showsElsewhere says that the machine in MAAS is after a step as it was before.
+// showsElsewhere says that the machine in MAAS is after a step as it was before. The address leaves DNS before a release, and may take
+// its time: whose the machine is has to be seen anew then.
 func showsElsewhere(s step) bool {
 	switch s.(type) {
-	case setProviderID, linkNode, joinDNS, leaveDNS:
+	case setProviderID, linkNode, joinDNS:
 		return true
 	}
 	return false
