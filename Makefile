@@ -20,8 +20,6 @@ endif
 BUILD := $(CURDIR)/_build
 BIN   := $(BUILD)/bin
 TOOLS := $(BUILD)/tools
-# Where tests find etcd, kube-apiserver and kubectl.
-export KUBEBUILDER_ASSETS := $(BIN)
 
 # The modules of this repository. To lint those of components would mean to load all of Kubernetes for a few lines of ours.
 MODULES      := . sandbox $(patsubst %/go.mod,%,$(wildcard sandbox/components/*/go.mod)) test hack/tools

@@ -16,12 +16,13 @@ import (
 	"sigs.k8s.io/yaml"
 
 	infrav1 "github.com/capmaas/cluster-api-provider-maas/api/v1beta1"
+	"github.com/capmaas/cluster-api-provider-maas/test/apiserver"
 )
 
 // kubectl runs kubectl as a user in the namespace, and returns all that it says.
 func kubectl(t *testing.T, namespace, stdin string, args ...string) string {
 	t.Helper()
-	assets, err := findAssets()
+	program, err := apiserver.Program(checkout, "kubectl")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -29,7 +30,7 @@ func kubectl(t *testing.T, namespace, stdin string, args ...string) string {
 	if err := os.WriteFile(kubeconfig, suite.kubeconfig, 0o600); err != nil {
 		t.Fatal(err)
 	}
-	command := exec.CommandContext(t.Context(), filepath.Join(assets, "kubectl"),
+	command := exec.CommandContext(t.Context(), program,
 		append([]string{"--kubeconfig", kubeconfig, "--namespace", namespace}, args...)...)
 	command.Stdin = strings.NewReader(stdin)
 	out, _ := command.CombinedOutput() // whether it succeeded stands in its last line too

@@ -6,11 +6,8 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"os/exec"
 	"path/filepath"
-	"strings"
 	"testing"
-	"time"
 
 	rbacv1 "k8s.io/api/rbac/v1"
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
@@ -23,6 +20,7 @@ import (
 	"sigs.k8s.io/yaml"
 
 	"github.com/capmaas/cluster-api-provider-maas/internal/controllers"
+	"github.com/capmaas/cluster-api-provider-maas/test/apiserver"
 )
 
 const checkout = "../.."
@@ -64,25 +62,9 @@ func runSuite(m *testing.M) (code int, err error) {
 		return 1, err
 	}
 	defer os.RemoveAll(suite.folder)
-	assets, err := findAssets()
+	environment, err := apiserver.Prepare(context.Background(), checkout)
 	if err != nil {
 		return 1, err
-	}
-	core, err := moduleDir("sigs.k8s.io/cluster-api")
-	if err != nil {
-		return 1, err
-	}
-	environment := &envtest.Environment{
-		BinaryAssetsDirectory: assets,
-		ErrorIfCRDPathMissing: true,
-		// On a busy machine these take their time.
-		ControlPlaneStartTimeout: time.Minute,
-		ControlPlaneStopTimeout:  time.Minute,
-		CRDDirectoryPaths: []string{
-			filepath.Join(core, "core/config/crd/bases"),
-			filepath.Join(core, "bootstrap/kubeadm/config/crd/bases"),
-			filepath.Join(core, "controlplane/kubeadm/config/crd/bases"),
-		},
 	}
 	if suite.config, err = environment.Start(); err != nil {
 		return 1, fmt.Errorf("start the API server: %w", err)
@@ -157,29 +139,4 @@ func bindManager(ctx context.Context, environment *envtest.Environment) error {
 		return fmt.Errorf("make the manager's kubeconfig: %w", err)
 	}
 	return nil
-}
-
-// findAssets returns the folder with the programs of the control plane.
-func findAssets() (string, error) {
-	folder := os.Getenv("KUBEBUILDER_ASSETS")
-	if folder == "" {
-		folder = filepath.Join(checkout, "_build/bin")
-	}
-	for _, program := range []string{"etcd", "kube-apiserver", "kubectl"} {
-		if _, err := os.Stat(filepath.Join(folder, program)); err != nil {
-			return "", fmt.Errorf("the program %s is not in %s: build it with 'make test-integration', "+
-				"or set KUBEBUILDER_ASSETS to a folder that has etcd, kube-apiserver and kubectl", program, folder)
-		}
-	}
-	return folder, nil
-}
-
-// moduleDir returns where the Go command keeps a module that we depend on.
-func moduleDir(module string) (string, error) {
-	out, err := exec.CommandContext(context.Background(), "go", "list", "-m", "-f", "{{.Dir}}", module).CombinedOutput()
-	dir := strings.TrimSpace(string(out))
-	if err != nil || dir == "" {
-		return "", fmt.Errorf("look for the module %s: %w: %s", module, err, dir)
-	}
-	return dir, nil
 }

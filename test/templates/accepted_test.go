@@ -1,51 +1,27 @@
 package templates
 
 import (
-	"encoding/json"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"testing"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	"sigs.k8s.io/controller-runtime/pkg/client"
-	"sigs.k8s.io/controller-runtime/pkg/envtest"
-)
 
-// clusterAPI returns the folder of Cluster API's module, where its CRDs are, in the version that the provider is built with.
-func clusterAPI(t *testing.T) string {
-	t.Helper()
-	command := exec.CommandContext(t.Context(), "go", "mod", "download", "-json", "sigs.k8s.io/cluster-api")
-	command.Dir = checkout
-	out, err := command.Output()
-	if err != nil {
-		t.Fatalf("looking for Cluster API's module: %v\n%s", err, out)
-	}
-	var module struct{ Dir string }
-	if err := json.Unmarshal(out, &module); err != nil {
-		t.Fatal(err)
-	}
-	return module.Dir
-}
+	"github.com/capmaas/cluster-api-provider-maas/test/apiserver"
+)
 
 // apiServer starts an API server that knows the kinds of Cluster API and ours, without their webhooks.
 func apiServer(t *testing.T) client.Client {
 	t.Helper()
-	core := clusterAPI(t)
 	crds := filepath.Join(t.TempDir(), "ours.yaml")
 	if err := os.WriteFile(crds, render(t, "config/crd"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	environment := &envtest.Environment{
-		BinaryAssetsDirectory: filepath.Dir(program(t, "kube-apiserver")),
-		ErrorIfCRDPathMissing: true,
-		CRDDirectoryPaths: []string{
-			crds,
-			filepath.Join(core, "core/config/crd/bases"),
-			filepath.Join(core, "bootstrap/kubeadm/config/crd/bases"),
-			filepath.Join(core, "controlplane/kubeadm/config/crd/bases"),
-		},
+	environment, err := apiserver.Prepare(t.Context(), checkout, crds)
+	if err != nil {
+		t.Fatal(err)
 	}
 	config, err := environment.Start()
 	if err != nil {

@@ -12,6 +12,8 @@ import (
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"sigs.k8s.io/yaml"
+
+	"github.com/capmaas/cluster-api-provider-maas/test/apiserver"
 )
 
 // version is that of the release that the tests pretend to have made.
@@ -23,12 +25,9 @@ const checkout = "../.."
 // program returns the path of a program that `make test-programs` builds.
 func program(t *testing.T, name string) string {
 	t.Helper()
-	path, err := filepath.Abs(filepath.Join(checkout, "_build/bin", name))
+	path, err := apiserver.Program(checkout, name)
 	if err != nil {
 		t.Fatal(err)
-	}
-	if _, err := os.Stat(path); err != nil {
-		t.Fatalf("%s is not built: run 'make test-programs': %v", name, err)
 	}
 	return path
 }

@@ -70,7 +70,7 @@ func run(ctx context.Context) error {
 	klog.LogToStderr(false)
 	klog.SetOutput(io.Discard)
 	ctrl.SetLogger(klog.Background())
-	environment, err := startEnvironment(o.checkout)
+	environment, err := startEnvironment(ctx, o.checkout)
 	if err != nil {
 		return err
 	}
