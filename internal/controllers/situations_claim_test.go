@@ -52,7 +52,7 @@ func claimSituations() []situation {
 			message: "no machine available: none of 3 machines is in pool \"wrokers\": put machines into it, or correct resourcePool in a new MaasMachineTemplate",
 			event:   "NoMachineAvailable",
 			others: []string{
-				"prod CheckFailed: MAAS maas.example.com has no resource pool \"wrokers\", which spec.resourcePool of MaasMachine default/prod-md-0 asks for: make it in MAAS, or name another one there",
+				"prod CheckFailed: MAAS maas.example.com has no resource pool \"wrokers\", which spec.resourcePool of MaasMachine default/prod-md-0 asks for: make it in MAAS, or name another one in a new MaasMachineTemplate",
 			},
 			do: "Correct the name in a new MaasMachineTemplate, or make the pool in MAAS.",
 		},
@@ -125,7 +125,7 @@ func claimSituations() []situation {
 			message: "no machine available: none of 3 machines is of architecture \"arm64\": add such machines, or correct architecture in a new MaasMachineTemplate",
 			event:   "NoMachineAvailable",
 			others: []string{
-				"prod CheckFailed: MAAS maas.example.com has no image custom/u-2404 for arm64 (only for amd64), which spec.image of MaasMachine default/prod-md-0 asks for: upload it, or name another one there",
+				"prod CheckFailed: MAAS maas.example.com has no image custom/u-2404 for arm64 (only for amd64), which spec.image of MaasMachine default/prod-md-0 asks for: upload it, or name another one in a new MaasMachineTemplate",
 			},
 			do: "Correct the architecture in the MaasMachineTemplate, or add such machines to MAAS.",
 		},
@@ -140,18 +140,16 @@ func claimSituations() []situation {
 		{
 			name:    "The storage that is asked for is not in MAAS's syntax",
 			wrong:   adds(worker, func(m *infrav1.MaasMachine) { m.Spec.Storage = "100GB" }),
-			unclear: true,
 			shows:   "MachineAllocated=False ClaimRefused",
-			message: "MAAS maas.example.com refuses: maas: list machines: storage: Malformed storage constraint, \"100GB\".",
+			message: "MAAS maas.example.com does not accept spec.storage \"100GB\" (Malformed storage constraint, \"100GB\"): correct it in a new MaasMachineTemplate",
 			event:   "ClaimRefused",
 			do:      "Correct storage in a new MaasMachineTemplate: `root:100(ssd)` asks for a disk of 100 GB with the tag `ssd` to boot from.",
 		},
 		{
 			name:    "A subnet that is asked for does not exist",
 			wrong:   adds(worker, func(m *infrav1.MaasMachine) { m.Spec.Subnets = []string{"10.99.0.0/24"} }),
-			unclear: true,
 			shows:   "MachineAllocated=False ClaimRefused",
-			message: "MAAS maas.example.com refuses: maas: list machines: subnets: No matching subnets found.",
+			message: "MAAS maas.example.com does not accept spec.subnets \"10.99.0.0/24\" (No matching subnets found): correct it in a new MaasMachineTemplate",
 			event:   "ClaimRefused",
 			do:      "Correct subnets in a new MaasMachineTemplate: names or CIDRs as MAAS has them, or `space:dmz`.",
 		},
@@ -192,13 +190,11 @@ func claimSituations() []situation {
 				})
 				w.add(worker)
 			},
-			shows:        "MachineAllocated=Unknown MAASUnreachable",
-			message:      "MAAS maas.example.com: maas: allocate machine: MAAS was too busy with conflicting changes; nothing was changed",
-			ready:        "False WaitingForMachine",
-			readyMessage: "MAAS maas.example.com: maas: allocate machine: MAAS was too busy with conflicting changes; nothing was changed; no machine is claimed",
-			passes:       true,
-			do:           "Wait: it is tried again. If it stays so for long, look at what else changes machines in MAAS.",
-			mend:         (*world).heals,
+			shows:   "MachineAllocated=False Claiming",
+			message: "MAAS maas.example.com was too busy with other changes to allocate machine aaaaa1: CAPMAAS tries again by itself",
+			passes:  true,
+			do:      "Wait: it is tried again. If it stays so for long, look at what else changes machines in MAAS.",
+			mend:    (*world).heals,
 		},
 		{
 			name: "Somebody else is always quicker to take the machines",
@@ -220,9 +216,8 @@ func claimSituations() []situation {
 				w.answers("allocate", 403, "")
 				w.add(worker)
 			},
-			unclear: true,
 			shows:   "MachineAllocated=False ClaimRefused",
-			message: "MAAS maas.example.com refuses: maas: allocate machine: not permitted, no reason given: the user lacks the right",
+			message: "MAAS maas.example.com does not let the API key's user \"capmaas\" allocate machines: give it the right in MAAS, or use the key of a user who has it",
 			event:   "ClaimRefused",
 			do:      "Give the API key's user the right in MAAS, or use another user's key.",
 			mend:    (*world).heals,
@@ -233,13 +228,11 @@ func claimSituations() []situation {
 				w.answers("allocate", 500, "Internal server error")
 				w.add(worker)
 			},
-			unclear:      true,
-			shows:        "MachineAllocated=Unknown ClaimOutcomeUnknown",
-			message:      "MAAS maas.example.com gave no usable answer, and shows no effect: maas: allocate machine: Internal server error (it may have taken effect)",
-			ready:        "False WaitingForMachine",
-			readyMessage: "MAAS maas.example.com gave no usable answer, and shows no effect: maas: allocate machine: Internal server error (it may have taken effect); no machine is claimed",
-			do:           "Look into MAAS's own log. The same machine is asked for until MAAS answers, and none is lost if one of the requests took effect.",
-			mend:         (*world).heals,
+			shows:   "MachineAllocated=False ClaimRefused",
+			message: "MAAS maas.example.com could not allocate machine aaaaa1 (Internal server error): look into MAAS's own log; CAPMAAS tries again by itself",
+			event:   "ClaimRefused",
+			do:      "Look into MAAS's own log. The same machine is asked for until MAAS answers, and none is lost if one of the requests took effect.",
+			mend:    (*world).heals,
 		},
 	}
 }

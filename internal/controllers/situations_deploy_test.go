@@ -17,12 +17,11 @@ func deploySituations() []situation {
 		{
 			name:    "The image was deleted from MAAS, or never was there",
 			wrong:   adds(worker, func(m *infrav1.MaasMachine) { m.Spec.Image = "custom/u-2204" }),
-			unclear: true,
 			shows:   "MachineDeployed=False DeployRefused",
-			message: "MAAS maas.example.com refuses: maas: deploy machine: distro_series: 'custom/u-2204' is not a valid distro_series. It should be one of: '', 'custom/u-2404', 'ubuntu/jammy'.",
+			message: "MAAS maas.example.com has no image custom/u-2204 for amd64, the architecture of machine node1 (aaaaa1): upload it, or name another one in a new MaasMachineTemplate",
 			event:   "DeployFailed",
 			others: []string{
-				"prod CheckFailed: MAAS maas.example.com has no image custom/u-2204, which spec.image of MaasMachine default/prod-md-0 asks for: upload it, or name another one there",
+				"prod CheckFailed: MAAS maas.example.com has no image custom/u-2204, which spec.image of MaasMachine default/prod-md-0 asks for: upload it, or name another one in a new MaasMachineTemplate",
 			},
 			do: "Upload the image to MAAS, or name one that MAAS has in a new MaasMachineTemplate. It is tried again by itself.",
 		},
@@ -34,9 +33,8 @@ func deploySituations() []situation {
 				}
 			},
 			wrong:   adds(worker),
-			unclear: true,
 			shows:   "MachineDeployed=False DeployRefused",
-			message: "MAAS maas.example.com refuses: maas: deploy machine: distro_series: 'custom/u-2404' is not a valid distro_series. It should be one of: ''.",
+			message: "MAAS maas.example.com has no image custom/u-2404 for arm64, the architecture of machine node1 (aaaaa1): upload it, or name another one in a new MaasMachineTemplate",
 			event:   "DeployFailed",
 			do:      "Upload the image for that architecture, or ask for the image's architecture in the MaasMachineTemplate.",
 		},
@@ -45,13 +43,11 @@ func deploySituations() []situation {
 			region: func(c *simulator.Config) {
 				c.Subnets = []simulator.Subnet{{CIDR: "10.30.0.0/29", Gateway: "10.30.0.1", Reserved: []string{"10.30.0.1-10.30.0.6"}}}
 			},
-			wrong:        adds(worker),
-			unclear:      true,
-			shows:        "MachineDeployed=Unknown DeployOutcomeUnknown",
-			message:      "MAAS maas.example.com gave no usable answer, and shows no effect: maas: deploy machine: No more IPs available in subnet: 10.30.0.0/29. (it may have taken effect)",
-			ready:        "Unknown DeployOutcomeUnknown",
-			readyMessage: "MAAS maas.example.com gave no usable answer, and shows no effect: maas: deploy machine: No more IPs available in subnet: 10.30.0.0/29. (it may have taken effect)",
-			do:           "Free addresses in the subnet in MAAS: release machines, or shrink its reserved ranges. It is tried again by itself.",
+			wrong:   adds(worker),
+			shows:   "MachineDeployed=False DeployRefused",
+			message: "MAAS maas.example.com could not deploy machine node1 (aaaaa1) (No more IPs available in subnet: 10.30.0.0/29): set that right in MAAS, whose log tells more; CAPMAAS tries again by itself",
+			event:   "DeployFailed",
+			do:      "Free addresses in the subnet in MAAS: release machines, or shrink its reserved ranges. It is tried again by itself.",
 		},
 		{
 			name: "The machine has no network",
@@ -62,7 +58,7 @@ func deploySituations() []situation {
 			},
 			wrong:   adds(worker),
 			shows:   "MachineDeployed=False DeployRefused",
-			message: "MAAS maas.example.com refuses: maas: deploy machine: network: Node must be configured to use a network",
+			message: "MAAS maas.example.com refuses to deploy machine node1 (aaaaa1) (network: Node must be configured to use a network): set that right in MAAS, and CAPMAAS tries again by itself; or delete Machine prod-md-0 in Kubernetes to get another",
 			event:   "DeployFailed",
 			do:      "Configure an interface of the machine in MAAS with a subnet and an address; it is tried again by itself. Or delete the Machine to get another.",
 		},
@@ -72,13 +68,11 @@ func deploySituations() []situation {
 				w.answers("deploy", 500, "Internal server error")
 				w.add(worker)
 			},
-			unclear:      true,
-			shows:        "MachineDeployed=Unknown DeployOutcomeUnknown",
-			message:      "MAAS maas.example.com gave no usable answer, and shows no effect: maas: deploy machine: Internal server error (it may have taken effect)",
-			ready:        "Unknown DeployOutcomeUnknown",
-			readyMessage: "MAAS maas.example.com gave no usable answer, and shows no effect: maas: deploy machine: Internal server error (it may have taken effect)",
-			do:           "Look into MAAS's own log. It is tried again by itself, never twice at the same time.",
-			mend:         (*world).heals,
+			shows:   "MachineDeployed=False DeployRefused",
+			message: "MAAS maas.example.com could not deploy machine node1 (aaaaa1) (Internal server error): set that right in MAAS, whose log tells more; CAPMAAS tries again by itself",
+			event:   "DeployFailed",
+			do:      "Look into MAAS's own log. It is tried again by itself, never twice at the same time.",
+			mend:    (*world).heals,
 		},
 		{
 			name: "The user data is too large for MAAS",
@@ -86,9 +80,8 @@ func deploySituations() []situation {
 				w.answers("deploy", 413, "<html>")
 				w.add(worker)
 			},
-			unclear: true,
 			shows:   "MachineDeployed=False DeployRefused",
-			message: "MAAS maas.example.com refuses: maas: deploy machine: the request is too large for MAAS or for a proxy before it",
+			message: "the bootstrap data of Machine prod-md-0 is too large for MAAS maas.example.com, or for a proxy before it: make the files in its bootstrap object fewer or shorter",
 			event:   "DeployFailed",
 			do:      "Make the bootstrap data smaller: fewer or shorter files in the KubeadmConfig.",
 			mend:    (*world).heals,
@@ -100,7 +93,7 @@ func deploySituations() []situation {
 				w.must(w.region.FailDeployment(w.inMAAS(worker).SystemID, "Installation failed: curtin: no disk of 100 GB or more"))
 			},
 			shows:   "MachineDeployed=False MachineDeployFailed",
-			message: "machine node1 (aaaaa1) in MAAS maas.example.com is Failed deployment: the deployment failed (MAAS says: Installation failed: curtin: no disk of 100 GB or more): look at http://maas.example.com/MAAS/r/machine/aaaaa1; delete the Machine to get another",
+			message: "the deployment of machine node1 (aaaaa1) in MAAS maas.example.com failed (MAAS says: Installation failed: curtin: no disk of 100 GB or more): look at http://maas.example.com/MAAS/r/machine/aaaaa1; delete Machine prod-md-0 in Kubernetes to get another",
 			event:   "DeployFailed",
 			do:      "Look at the machine's installation output in MAAS. Delete the Machine to get another; a MachineHealthCheck does so by itself.",
 		},
@@ -112,7 +105,7 @@ func deploySituations() []situation {
 			wrong:   adds(worker),
 			after:   40 * time.Minute,
 			shows:   "MachineDeployed=False MachineDeployFailed",
-			message: "machine node1 (aaaaa1) in MAAS maas.example.com is Failed deployment: the deployment failed (MAAS says: Node operation 'Deploying' timed out after 30m0s.): look at http://maas.example.com/MAAS/r/machine/aaaaa1; delete the Machine to get another",
+			message: "the deployment of machine node1 (aaaaa1) in MAAS maas.example.com failed (MAAS says: Node operation 'Deploying' timed out after 30m0s): look at http://maas.example.com/MAAS/r/machine/aaaaa1; delete Machine prod-md-0 in Kubernetes to get another",
 			event:   "DeployFailed",
 			do:      "Look at the machine's console and at its events in MAAS. Delete the Machine to get another; a MachineHealthCheck does so by itself.",
 		},
@@ -123,7 +116,8 @@ func deploySituations() []situation {
 				w.must(w.region.Lock(w.inMAAS(worker).SystemID, true))
 			},
 			shows:   "MachineDeployed=False MachineLocked",
-			message: "machine node1 (aaaaa1) in MAAS maas.example.com is locked, and MAAS refuses to deploy it: unlock it",
+			message: "machine node1 (aaaaa1) in MAAS maas.example.com is locked, and MAAS refuses to deploy it: unlock it in MAAS",
+			event:   "MachineUnusable",
 			do:      "Unlock the machine in MAAS. The deployment then goes on.",
 			mend:    func(w *world) { w.must(w.region.Lock("aaaaa1", false)) },
 		},
@@ -134,7 +128,7 @@ func deploySituations() []situation {
 				w.must(w.region.OperatorRelease(w.inMAAS(worker).SystemID))
 			},
 			shows:   "MachineAllocated=False MachineNotOurs",
-			message: "machine aaaaa1 in MAAS maas.example.com is Ready and has no owner, and does not carry our claim: it is left alone; delete the Machine to get another",
+			message: "machine node1 (aaaaa1) in MAAS maas.example.com was released by somebody (it is in state Ready, without an owner): delete Machine prod-md-0 in Kubernetes to get another",
 			event:   "MachineLost",
 			do:      "Delete the Machine to get another; a MachineHealthCheck does so by itself.",
 		},
@@ -145,7 +139,7 @@ func deploySituations() []situation {
 				w.must(w.marksBroken(w.inMAAS(worker).SystemID, "the fan is broken"))
 			},
 			shows:   "MachineAllocated=False MachineNotOurs",
-			message: "machine aaaaa1 in MAAS maas.example.com is Broken and has no owner, and does not carry our claim: it is left alone; delete the Machine to get another",
+			message: "machine node1 (aaaaa1) in MAAS maas.example.com was marked broken (MAAS says: the fan is broken), which released it: delete Machine prod-md-0 in Kubernetes to get another",
 			event:   "MachineLost",
 			do:      "Delete the Machine to get another; a MachineHealthCheck does so by itself.",
 		},
@@ -155,9 +149,9 @@ func deploySituations() []situation {
 				w.claims(worker)
 				w.must(w.region.SetStatus(w.inMAAS(worker).SystemID, simulator.StatusRescueMode))
 			},
-			unclear: true,
 			shows:   "MachineDeployed=False MachineInRescueMode",
-			message: "machine node1 (aaaaa1) in MAAS maas.example.com is Rescue mode: an operator has it in rescue mode",
+			message: "machine node1 (aaaaa1) in MAAS maas.example.com is in state Rescue mode (an operator has it in rescue mode): exit rescue mode in MAAS, and the deployment goes on",
+			event:   "MachineUnusable",
 			do:      "Exit rescue mode in MAAS. The deployment then goes on.",
 			mend:    func(w *world) { w.must(w.region.SetStatus("aaaaa1", simulator.StatusAllocated)) },
 		},
@@ -168,7 +162,7 @@ func deploySituations() []situation {
 				w.must(w.region.SetStatus(w.inMAAS(worker).SystemID, simulator.StatusTesting))
 			},
 			shows:   "MachineDeployed=False MachineTesting",
-			message: "machine node1 (aaaaa1) in MAAS maas.example.com is Testing: an operator has it tested",
+			message: "machine node1 (aaaaa1) in MAAS maas.example.com is in state Testing (an operator has it tested): wait for the end of the test, or abort it in MAAS, and the deployment goes on",
 			passes:  true,
 			do:      "Wait for the end of the tests, or abort them in MAAS. The deployment then goes on.",
 			mend:    func(w *world) { w.must(w.region.SetStatus("aaaaa1", simulator.StatusAllocated)) },
@@ -180,7 +174,8 @@ func deploySituations() []situation {
 				w.must(w.region.SetStatus(w.inMAAS(worker).SystemID, simulator.StatusFailedTesting))
 			},
 			shows:   "MachineDeployed=False MachineFailedTesting",
-			message: "machine node1 (aaaaa1) in MAAS maas.example.com is Failed testing: it failed a hardware test: delete the Machine to get another",
+			message: "machine node1 (aaaaa1) in MAAS maas.example.com is in state Failed testing (it failed a hardware test): override the failed test in MAAS, or mark it broken, then delete Machine prod-md-0 in Kubernetes to get another",
+			event:   "MachineUnusable",
 			do:      "Look at the test's results in MAAS, and override the failed test or mark the machine broken there. Then delete the Machine to get another.",
 		},
 		{
@@ -190,7 +185,7 @@ func deploySituations() []situation {
 				w.must(w.region.OperatorDelete(w.inMAAS(worker).SystemID))
 			},
 			shows:   "MachineAllocated=False MachineNotFound",
-			message: "MAAS maas.example.com has no machine aaaaa1 any more: delete the Machine to get another",
+			message: "MAAS maas.example.com has no machine node1 (aaaaa1) any more: delete Machine prod-md-0 in Kubernetes to get another",
 			event:   "MachineLost",
 			do:      "Delete the Machine to get another; a MachineHealthCheck does so by itself.",
 		},
@@ -202,9 +197,8 @@ func deploySituations() []situation {
 					ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: worker + "-bootstrap"},
 				}))
 			},
-			unclear: true,
 			shows:   "MachineDeployed=False WaitingForBootstrapData",
-			message: "waiting for the bootstrap data",
+			message: "the Secret prod-md-0-bootstrap with the bootstrap data of Machine prod-md-0 is not there, or is empty: look at its bootstrap object; if it does not come back, delete Machine prod-md-0 in Kubernetes to get another",
 			do:      "Look at the KubeadmConfig of the Machine. If the Secret does not come back, delete the Machine to get another.",
 		},
 		{
@@ -213,13 +207,12 @@ func deploySituations() []situation {
 				w.claims(worker)
 				w.revoked()
 			},
-			unclear:      true,
 			shows:        "MachineAllocated=Unknown MAASKeyRefused",
-			message:      "MAAS maas.example.com cannot be read: maas: whoami: MAAS does not know this API key (its first part); it may have been deleted",
+			message:      "MAAS maas.example.com does not accept the API key (MAAS does not know this API key (its first part); it may have been deleted): put a key of the same MAAS user into MAAS_API_KEY",
 			ready:        "Unknown MAASKeyRefused",
-			readyMessage: "MAAS maas.example.com cannot be read: maas: whoami: MAAS does not know this API key (its first part); it may have been deleted; MAAS maas.example.com gave no usable answer, and shows no effect: maas: deploy machine: busy (it may have taken effect)",
+			readyMessage: "MAAS maas.example.com does not accept the API key (MAAS does not know this API key (its first part); it may have been deleted): put a key of the same MAAS user into MAAS_API_KEY",
 			others: []string{
-				"prod MAASUnavailable: MAAS maas.example.com refuses our API key: MAAS does not know this API key (its first part); it may have been deleted. Make a key in MAAS, and put it into MAAS_API_KEY",
+				"prod MAASUnavailable: MAAS maas.example.com does not accept the API key (MAAS does not know this API key (its first part); it may have been deleted): put a key of the same MAAS user into MAAS_API_KEY",
 			},
 			do:   "Make a key in MAAS for the same user, and put it into `MAAS_API_KEY`. The deployment then goes on.",
 			mend: (*world).heals,

@@ -125,7 +125,7 @@ func (w *world) claims(name string, change ...func(*infrav1.MaasMachine)) {
 	w.Helper()
 	w.region.SetIntercept(func(r simulator.Request) simulator.Fault {
 		if r.Op == "deploy" {
-			return simulator.Fault{Status: 503, Body: "busy"}
+			return simulator.Fault{Status: 504, ContentType: "text/html", Body: "<h1>Gateway Timeout</h1>"}
 		}
 		return simulator.Fault{}
 	})

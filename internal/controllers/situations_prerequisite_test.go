@@ -19,26 +19,23 @@ func prerequisiteSituations() []situation {
 				})
 				w.add(worker)
 			},
-			unclear: true,
 			shows:   "MachineAllocated=False WaitingForClusterInfrastructure",
-			message: "waiting until the MaasCluster is provisioned",
+			message: "waiting until MaasCluster prod is provisioned: look at its conditions",
 			do:      "Look at the conditions of the MaasCluster.",
 			mend:    external(infrav1.APIEndpoint{Host: "10.0.0.1", Port: 6443}),
 		},
 		{
 			name:    "A MaasMachine was made by hand, without a Machine",
 			wrong:   adds(worker, func(m *infrav1.MaasMachine) { m.OwnerReferences = nil }),
-			unclear: true,
 			shows:   "MachineAllocated=False WaitingForOwnerMachine",
-			message: "waiting for the Machine that owns this object",
+			message: "no Machine owns this object yet, which Cluster API sets within seconds: delete it if it was made by hand",
 			do:      "Delete it. Machines are made by a MachineDeployment, a control plane, or as a Machine that refers to a MaasMachine.",
 		},
 		{
 			name:    "The Machine's cluster does not exist",
 			wrong:   adds(worker, func(m *infrav1.MaasMachine) { m.Labels = map[string]string{clusterv1.ClusterNameLabel: "pord"} }),
-			unclear: true,
 			shows:   "MachineAllocated=False WaitingForClusterInfrastructure",
-			message: "waiting for the Cluster",
+			message: "Cluster default/pord, which label cluster.x-k8s.io/cluster-name names, does not exist: make it, or correct the label",
 			do:      "Correct the label `cluster.x-k8s.io/cluster-name`, or make the Cluster.",
 		},
 		{
@@ -48,7 +45,7 @@ func prerequisiteSituations() []situation {
 				w.deleteOwner(worker)
 			},
 			shows:   "MachineAllocated=False WaitingForOwnerMachine",
-			message: "the Machine or its Cluster is being deleted: no machine is claimed any more",
+			message: "Machine prod-md-0 or its Cluster is being deleted: no machine is allocated for it any more",
 			passes:  true,
 			do:      "Nothing: it goes away with its Machine.",
 		},
@@ -58,9 +55,8 @@ func prerequisiteSituations() []situation {
 				w.add(worker)
 				edit(w, &clusterv1.Machine{}, worker, func(m *clusterv1.Machine) { m.Spec.Bootstrap.DataSecretName = nil })
 			},
-			unclear: true,
 			shows:   "MachineAllocated=False WaitingForBootstrapData",
-			message: "waiting for the bootstrap data",
+			message: "waiting for the bootstrap data of Machine prod-md-0: workers wait until the control plane is initialized; else look at its bootstrap object",
 			do:      "Workers wait here until the control plane is initialized. If it stays, look at the KubeadmConfig of the Machine.",
 		},
 		{
@@ -70,7 +66,8 @@ func prerequisiteSituations() []situation {
 				edit(w, &corev1.Secret{}, worker+"-bootstrap", func(s *corev1.Secret) { s.Data["format"] = []byte("ignition") })
 			},
 			shows:   "MachineAllocated=False UnsupportedBootstrapFormat",
-			message: "the bootstrap data is in format \"ignition\", and only cloud-config is supported: set the format of the bootstrap provider",
+			message: "the bootstrap data of Machine prod-md-0 is in format \"ignition\", and only cloud-config is supported: correct the format in its bootstrap object",
+			event:   "UnsupportedBootstrapFormat",
 			do:      "Drop `format: ignition` from the KubeadmConfigTemplate or the KubeadmControlPlane.",
 			mend: func(w *world) {
 				edit(w, &corev1.Secret{}, worker+"-bootstrap", func(s *corev1.Secret) { s.Data["format"] = []byte("cloud-config") })
@@ -85,7 +82,8 @@ func prerequisiteSituations() []situation {
 				})
 			},
 			shows:   "MachineAllocated=False InvalidClaim",
-			message: "the claim in annotation infrastructure.cluster.x-k8s.io/maas-claim is that of MaasMachine default.prod-cp-0, whose machine it is: delete this object",
+			message: "this object is a copy, for its annotation infrastructure.cluster.x-k8s.io/maas-claim is that of MaasMachine default/prod-cp-0: delete this copy; the machine of the other is not touched",
+			event:   "InvalidClaim",
 			do:      "Delete the copy. Copies that are meant to be machines of their own are made without annotations.",
 		},
 		{
@@ -94,9 +92,9 @@ func prerequisiteSituations() []situation {
 				w.runs(worker)
 				edit(w, &infrav1.MaasMachine{}, worker, func(m *infrav1.MaasMachine) { m.Spec.ProviderID = "maas:///rack1/zzzzz9" })
 			},
-			unclear: true,
 			shows:   "MachineAllocated=False InvalidClaim",
-			message: "spec.systemID and spec.providerID name different machines",
+			message: "spec.systemID names machine aaaaa1, and spec.providerID machine zzzzz9: set spec.providerID back to maas:///<zone>/aaaaa1",
+			event:   "InvalidClaim",
 			do:      "Set `spec.providerID` back to the machine that `spec.systemID` names.",
 			mend: func(w *world) {
 				edit(w, &infrav1.MaasMachine{}, worker, func(m *infrav1.MaasMachine) { m.Spec.ProviderID = "maas:///rack1/aaaaa1" })
@@ -105,9 +103,9 @@ func prerequisiteSituations() []situation {
 		{
 			name:    "The provider ID is another provider's",
 			wrong:   adds(worker, func(m *infrav1.MaasMachine) { m.Spec.ProviderID = "aws:///eu-1/i-0123" }),
-			unclear: true,
 			shows:   "MachineAllocated=False InvalidClaim",
-			message: "spec.providerID is not of the form maas:///<zone>/<system ID>",
+			message: "spec.providerID is not of the form maas:///<zone>/<system ID>: delete Machine prod-md-0 in Kubernetes to get another",
+			event:   "InvalidClaim",
 			do:      "Delete the Machine to get another, and leave `spec.providerID` empty.",
 		},
 		{
@@ -118,9 +116,9 @@ func prerequisiteSituations() []situation {
 				w.add(worker)
 			},
 			shows:        "MachineAllocated=Unknown MAASUnreachable",
-			message:      "MAAS maas.example.com cannot be read: maas: whoami: cannot connect: connection refused",
+			message:      "MAAS maas.example.com is not available (cannot connect: connection refused): look whether MAAS runs, and whether the management cluster reaches it",
 			ready:        "Unknown MAASUnreachable",
-			readyMessage: "MAAS maas.example.com cannot be read: maas: whoami: cannot connect: connection refused",
+			readyMessage: "MAAS maas.example.com is not available (cannot connect: connection refused): look whether MAAS runs, and whether the management cluster reaches it",
 			others: []string{
 				"prod MAASUnavailable: MAAS maas.example.com is not available (cannot connect: connection refused): look whether MAAS runs, and whether the management cluster reaches it",
 			},
@@ -135,13 +133,12 @@ func prerequisiteSituations() []situation {
 				w.revoked()
 				w.add(worker)
 			},
-			unclear:      true,
 			shows:        "MachineAllocated=Unknown MAASKeyRefused",
-			message:      "MAAS maas.example.com cannot be read: maas: whoami: MAAS does not know this API key (its first part); it may have been deleted",
+			message:      "MAAS maas.example.com does not accept the API key (MAAS does not know this API key (its first part); it may have been deleted): put a key of the same MAAS user into MAAS_API_KEY",
 			ready:        "Unknown MAASKeyRefused",
-			readyMessage: "MAAS maas.example.com cannot be read: maas: whoami: MAAS does not know this API key (its first part); it may have been deleted",
+			readyMessage: "MAAS maas.example.com does not accept the API key (MAAS does not know this API key (its first part); it may have been deleted): put a key of the same MAAS user into MAAS_API_KEY",
 			others: []string{
-				"prod MAASUnavailable: MAAS maas.example.com refuses our API key: MAAS does not know this API key (its first part); it may have been deleted. Make a key in MAAS, and put it into MAAS_API_KEY",
+				"prod MAASUnavailable: MAAS maas.example.com does not accept the API key (MAAS does not know this API key (its first part); it may have been deleted): put a key of the same MAAS user into MAAS_API_KEY",
 			},
 			do:   "Make a key in MAAS for the same user, and put it into `MAAS_API_KEY`.",
 			mend: (*world).heals,

@@ -40,17 +40,27 @@ const (
 	MachineAdopted = "MachineAdopted"
 	// NoMachineAvailable: no machine fits. Do: see MachineAllocated.
 	NoMachineAvailable = "NoMachineAvailable"
-	// ClaimRefused: MAAS refuses a claim whatever the machine; the note has its words. Do: see MachineAllocated.
+	// ClaimRefused: MAAS refuses a claim, or fails at it; the note has its words. Do: see MachineAllocated.
 	ClaimRefused = "ClaimRefused"
 	// DeployStarted: MAAS was told to install the image.
 	DeployStarted = "DeployStarted"
 	// Deployed: the image runs.
 	Deployed = "Deployed"
-	// DeployFailed: the deployment failed on the machine, or MAAS refuses it. Do: see MachineDeployed.
+	// DeployFailed: the deployment failed on the machine, or MAAS refuses it, or fails at it. Do: see MachineDeployed.
 	DeployFailed = "DeployFailed"
-	// MachineLost: the machine is gone from MAAS, or is not ours any more, or left Deployed. Do: see MachineAllocated and
-	// MachineDeployed.
+	// MachineLost: the machine is gone from MAAS, or is not ours any more. Do: see MachineAllocated.
 	MachineLost = "MachineLost"
+	// MachineUnusable: the machine is there, but in a state in which it is of no use, such as locked, in rescue mode, tested or marked broken, or
+	// the API key is another user's. Do: see MachineAllocated and MachineDeployed.
+	MachineUnusable = "MachineUnusable"
+	// InvalidClaim: what the object says of its machine contradicts itself, or is another object's. Do: see MachineAllocated.
+	InvalidClaim = "InvalidClaim"
+	// UnsupportedBootstrapFormat: the bootstrap data is in a format that the image's cloud-init cannot read. Do: see MachineAllocated.
+	UnsupportedBootstrapFormat = "UnsupportedBootstrapFormat"
+	// PoweredOff: the machine's power is off, and was for some minutes. Do: see PoweredOn.
+	PoweredOff = "PoweredOff"
+	// NodeProviderIDConflict: the machine's Node carries the provider ID of another. Do: see NodeProviderIDSet.
+	NodeProviderIDConflict = "NodeProviderIDConflict"
 	// PoweredOn: the machine's power was switched on.
 	PoweredOn = "PoweredOn"
 	// DNSAttached: the machine's address joined the control plane's record.

@@ -61,6 +61,7 @@ type Reconciler struct {
 
 	controller capicontroller.Controller // for watches in workload clusters
 	searches   searches
+	warnings   warnings
 	maxSteps   int // 0 means defaultMaxSteps
 }
 
@@ -176,6 +177,7 @@ func (r *Reconciler) follow(o *observation, last wait) {
 func (r *Reconciler) forget(key client.ObjectKey) {
 	r.Inventory.Forget(key)
 	r.searches.forget(key)
+	r.warnings.forget(key)
 	r.Reservations.Release(key)
 }
 

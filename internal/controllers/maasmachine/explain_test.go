@@ -36,7 +36,7 @@ func TestAFailedDeploymentTellsMAASsReasonAndWhereToLook(t *testing.T) {
 			w.add("w1", false)
 			id := failDeploy(w, "w1", "curtin: no disk")
 			m := conditions.GetMessage(w.get("w1"), infrav1.MachineReadyCondition)
-			for _, want := range []string{"curtin: no disk", w.inMAAS(id).Hostname + " (" + id + ")", "/MAAS/r/machine/" + id, "delete the Machine"} {
+			for _, want := range []string{"curtin: no disk", w.inMAAS(id).Hostname + " (" + id + ")", "/MAAS/r/machine/" + id, "delete Machine w1 in Kubernetes"} {
 				if !strings.Contains(m, want) {
 					t.Errorf("%q is not in: %s", want, m)
 				}

@@ -161,7 +161,7 @@ func TestAFailedDeploymentIsShownAndReleasedWithItsMachine(t *testing.T) {
 	}
 	w.pass("w1", 5*time.Minute)
 	w.expect("w1", infrav1.MachineReadyCondition, metav1.ConditionFalse, infrav1.DeployFailedReason)
-	if m := conditions.GetMessage(w.get("w1"), infrav1.MachineReadyCondition); !strings.Contains(m, "curtin: no disk") || !strings.Contains(m, "delete the Machine") {
+	if m := conditions.GetMessage(w.get("w1"), infrav1.MachineReadyCondition); !strings.Contains(m, "curtin: no disk") || !strings.Contains(m, "delete Machine w1 in Kubernetes") {
 		t.Errorf("message: %s", m)
 	}
 	if w.calls("deploy") != 1 || w.calls("release") != 0 {

@@ -2,35 +2,159 @@ package maasmachine
 
 import (
 	"cmp"
-	"errors"
 	"fmt"
 	"strings"
 
+	clusterv1 "sigs.k8s.io/cluster-api/api/core/v1beta2"
+
 	infrav1 "github.com/capmaas/cluster-api-provider-maas/api/v1beta1"
-	"github.com/capmaas/cluster-api-provider-maas/internal/checks"
 	"github.com/capmaas/cluster-api-provider-maas/maas"
 )
 
 // nameOf names a machine for people: its name, its system ID, and where to find it.
-func (o observation) nameOf(m *maas.Machine) string {
-	return fmt.Sprintf("machine %s (%s) in MAAS %s", m.Hostname, m.SystemID, o.maasHost)
+func (o observation) nameOf(m *maas.Machine) string { return shortName(m) + " in MAAS " + o.maasHost }
+
+// shortName is for sentences that name MAAS already.
+func shortName(m *maas.Machine) string { return fmt.Sprintf("machine %s (%s)", m.Hostname, m.SystemID) }
+
+// storedName names the machine of the spec, even where MAAS does not show it any more.
+func (o observation) storedName() string {
+	switch {
+	case o.machine != nil:
+		return shortName(o.machine)
+	case o.object.Status.Hostname != "":
+		return fmt.Sprintf("machine %s (%s)", o.object.Status.Hostname, o.systemID())
+	}
+	return "machine " + o.systemID()
+}
+
+// ownerName names the Machine that owns the object.
+func (o observation) ownerName() string {
+	if o.owner == nil {
+		return "the Machine"
+	}
+	return "Machine " + o.owner.Name
+}
+
+// replace is how a person gets another machine. Kubernetes is named, for a machine in MAAS has a name too, and may be deleted as well.
+func (o observation) replace() string {
+	return fmt.Sprintf("delete %s in Kubernetes to get another", o.ownerName())
+}
+
+// bootstrapName names what makes the bootstrap data.
+func (o observation) bootstrapName() string {
+	if o.owner == nil || !o.owner.Spec.Bootstrap.ConfigRef.IsDefined() {
+		return "its bootstrap object"
+	}
+	return o.owner.Spec.Bootstrap.ConfigRef.Kind + " " + o.owner.Spec.Bootstrap.ConfigRef.Name
+}
+
+// waitsForBootstrap says what is missing of the bootstrap data.
+func (o observation) waitsForBootstrap() string {
+	if o.bootstrap.secret == "" {
+		return fmt.Sprintf("waiting for the bootstrap data of %s: workers wait until the control plane is initialized; else look at %s", o.ownerName(), o.bootstrapName())
+	}
+	return fmt.Sprintf("the Secret %s with the bootstrap data of %s is not there, or is empty: look at %s", o.bootstrap.secret, o.ownerName(), o.bootstrapName())
+}
+
+// clusterName names the Cluster that the object's label names.
+func (o observation) clusterName() string {
+	return "Cluster " + o.object.Namespace + "/" + o.object.Labels[clusterv1.ClusterNameLabel]
+}
+
+// infraName names the object that makes the cluster's infrastructure.
+func (o observation) infraName() string {
+	if ref := o.cluster.Spec.InfrastructureRef; ref.IsDefined() {
+		return ref.Kind + " " + ref.Name
+	}
+	return "the infrastructure of " + o.clusterName()
 }
 
 // tells says in which state a machine is, what that means, and which words MAAS has for it.
 func (o observation) tells(m *maas.Machine) string {
-	text := fmt.Sprintf("%s is %s: %s", o.nameOf(m), m.Status, stateOf(m).means)
-	words := ""
 	switch m.Status {
 	case maas.StatusFailedDeployment:
-		words = o.failure
+		return fmt.Sprintf("the deployment of %s failed%s", o.nameOf(m), saying(o.failure))
 	case maas.StatusBroken:
-		words = brief(cmp.Or(m.ErrorDescription, m.StatusMessage), maxWords)
+		return fmt.Sprintf("%s is marked broken%s", o.nameOf(m), saying(m.ErrorDescription))
 	}
-	if words != "" {
-		text += fmt.Sprintf(" (MAAS says: %s)", words)
-	}
-	return text
+	return fmt.Sprintf("%s is in state %s (%s)", o.nameOf(m), m.Status, stateOf(m).means)
 }
+
+// saying is why something happened to a machine, if MAAS has words for it.
+func saying(words string) string {
+	if words = strings.TrimRight(brief(words, maxWords), ". "); words != "" {
+		return " (MAAS says: " + words + ")"
+	}
+	return ""
+}
+
+// remedy is what a person can do about a machine that is not deployed, or not any more.
+func (o observation) remedy() string {
+	s := stateOf(o.machine)
+	switch {
+	case s.status == maas.StatusFailedDeployment && o.object.Spec.KeepFailed:
+		return fmt.Sprintf("look at %s; %s, this one is kept (spec.keepFailed)", o.page, o.replace())
+	case s.status == maas.StatusFailedDeployment:
+		return fmt.Sprintf("look at %s; %s", o.page, o.replace())
+	case s.status == maas.StatusBroken && o.provisioned():
+		return "mark it fixed in MAAS, or " + o.replace()
+	case s.deploy == comesBack && o.provisioned():
+		return fmt.Sprintf("%s; if you want another machine, delete %s in Kubernetes after that", s.todo, o.ownerName())
+	case s.deploy == comesBack:
+		return s.todo + ", and the deployment goes on"
+	case s.release == waitsForPerson:
+		return fmt.Sprintf("%s, then %s", s.todo, o.replace())
+	}
+	return o.replace()
+}
+
+// lost says what became of a machine that is in the spec and not, or no longer, ours.
+func (o observation) lost() (reason, message string) {
+	switch {
+	case o.standing == holdsGone:
+		return infrav1.MachineNotFoundReason, fmt.Sprintf("MAAS %s has no %s any more: %s", o.maasHost, o.storedName(), o.replace())
+	case o.standing == holdsUnproven:
+		return infrav1.MachineNotOursReason, fmt.Sprintf(
+			"%s in MAAS %s was never allocated for this MaasMachine, and is left alone: look who set spec.systemID; to let go of it, set annotation %s and %s",
+			o.storedName(), o.maasHost, abandonWith, o.replace())
+	case o.ofAnotherUser():
+		then := "do not release the machine"
+		if o.deleting() {
+			then = "the release goes on then"
+		}
+		return infrav1.MachineOfAnotherUserReason, fmt.Sprintf("%s in MAAS %s belongs to user %q, but the API key is one of user %q: put a key of user %q into MAAS_API_KEY; %s",
+			o.storedName(), o.maasHost, o.machine.Owner, o.user, o.machine.Owner, then)
+	}
+	return infrav1.MachineNotOursReason, fmt.Sprintf("%s in MAAS %s %s: %s", o.storedName(), o.maasHost, o.whose(), o.replace())
+}
+
+// whose says who has a machine that is not ours.
+func (o observation) whose() string {
+	m := o.machine
+	switch {
+	case m == nil:
+		return "is not shown to CAPMAAS, so it is somebody else's, and is left alone"
+	case m.Owner == "" && m.Status == maas.StatusBroken:
+		return fmt.Sprintf("was marked broken%s, which released it", saying(m.ErrorDescription))
+	case m.Owner == "":
+		return fmt.Sprintf("was released by somebody (it is in state %s, without an owner)", m.Status)
+	case m.Owner != o.user:
+		return fmt.Sprintf("belongs to user %q now, and is left alone", m.Owner)
+	case o.belongsToOther(m) != "":
+		return fmt.Sprintf("belongs to MaasMachine %s, and is left alone", asPath(o.belongsToOther(m)))
+	}
+	return fmt.Sprintf("was released, and another program with the key of user %q has it now; it is left alone", o.user)
+}
+
+// asPath makes <namespace>/<name> of the form in which MAAS holds it, <namespace>.<name>. A namespace has no dots.
+func asPath(nameInMAAS string) string { return strings.Replace(nameInMAAS, ".", "/", 1) }
+
+// The annotations by which people decide about a deletion, with their values.
+const (
+	abandonWith = infrav1.AbandonAnnotation + "=<reason>"
+	confirmWith = infrav1.ConfirmDeleteAnnotation + "=yes"
+)
 
 // maxWords is how much of what MAAS says is shown, in bytes.
 const maxWords = 200
@@ -47,40 +171,4 @@ func brief(text string, limit int) string {
 		text = strings.ToValidUTF8(text[:limit], "") + "…"
 	}
 	return text
-}
-
-// waitForMAAS: it could not be read. Nothing is concluded from that.
-func waitForMAAS(o observation) wait {
-	w := wait{unknown: true, after: releasing, reason: checks.ReasonOf(o.unreadable), message: fmt.Sprintf("MAAS %s cannot be read: %v", o.maasHost, o.unreadable)}
-	switch {
-	case o.deleting():
-		w.condition = infrav1.MachineDeletingCondition
-	case !o.provisioned():
-		w.condition = infrav1.MachineAllocatedCondition
-	default:
-		// What was known of a running machine stays known; the MaasCluster says that MAAS is away.
-		w.reason, w.message = "", ""
-	}
-	return w
-}
-
-// waitAfter: something was asked of MAAS in this reconcile, and it did not lead on. Sooner or later it is tried again.
-func waitAfter(o observation, err error, condition, unknown, refused string) wait {
-	w := wait{condition: condition, after: releasing}
-	switch {
-	case err == nil:
-		w.reason, w.unknown, w.message = unknown, true, fmt.Sprintf("MAAS %s took the request, but does not show it yet", o.maasHost)
-		w.after = moving
-	case errors.Is(err, maas.ErrOutcomeUnknown):
-		w.reason, w.unknown = unknown, true
-		w.message = fmt.Sprintf("MAAS %s gave no usable answer, and shows no effect: %v", o.maasHost, err)
-	case errors.Is(err, maas.ErrUnavailable), errors.Is(err, maas.ErrUnauthorized), errors.Is(err, maas.ErrNotMAAS):
-		w.reason, w.unknown = checks.ReasonOf(err), true
-		w.message = fmt.Sprintf("MAAS %s: %v", o.maasHost, err)
-	default:
-		w.reason = refused
-		w.message = fmt.Sprintf("MAAS %s refuses: %v", o.maasHost, err)
-		w.after = scarce
-	}
-	return w
 }

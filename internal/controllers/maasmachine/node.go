@@ -34,7 +34,7 @@ func (r *Reconciler) observeNode(ctx context.Context, o *observation) {
 		o.node.unreachable = true
 		return
 	}
-	o.node.node = nodeOf(nodes.Items, o.machine, o.object.Spec.ProviderID, claimedAt(o.token()))
+	o.node.node, o.node.rivals = nodeOf(nodes.Items, o.machine, o.object.Spec.ProviderID, claimedAt(o.token()))
 }
 
 // linkNodeOf gives a Node its provider ID. Kubernetes lets it be set once, so nobody else's is overwritten.
@@ -56,11 +56,11 @@ func (r *Reconciler) linkNodeOf(ctx context.Context, o *observation) error {
 }
 
 // nodeOf finds the Node of a machine: by its provider ID, else by address or system UUID, else by name. A Node that showed no
-// life since the claim is one that the same hardware, or the same name, had before.
-func nodeOf(nodes []corev1.Node, m *maas.Machine, providerID string, claimed time.Time) *corev1.Node {
+// life since the claim is one that the same hardware, or the same name, had before. Where several match, their names are returned.
+func nodeOf(nodes []corev1.Node, m *maas.Machine, providerID string, claimed time.Time) (node *corev1.Node, rivals []string) {
 	for i := range nodes {
 		if nodes[i].Spec.ProviderID == providerID {
-			return &nodes[i]
+			return &nodes[i], nil
 		}
 	}
 	var alive []*corev1.Node
@@ -78,10 +78,16 @@ func nodeOf(nodes []corev1.Node, m *maas.Machine, providerID string, claimed tim
 		}
 		// What several Nodes share is no evidence.
 		if len(found) == 1 {
-			return found[0]
+			return found[0], nil
+		}
+		if rivals == nil {
+			for _, node := range found {
+				rivals = append(rivals, node.Name)
+			}
+			slices.Sort(rivals)
 		}
 	}
-	return nil
+	return nil, rivals
 }
 
 func sameAddress(node *corev1.Node, m *maas.Machine) bool {

@@ -1,6 +1,7 @@
 package maasmachine
 
 import (
+	"strings"
 	"testing"
 	"time"
 
@@ -45,7 +46,7 @@ func TestNodeOf(t *testing.T) {
 		"none":                                    {nil, m, ""},
 		"by address, whatever the name":           {[]corev1.Node{node("x"), node("y", address("10.1.0.1"))}, m, "y"},
 		"by system UUID, in any case":             {[]corev1.Node{node("x", uuid("4c4c4544-0001")), node("y", uuid("other"))}, m, "x"},
-		"a UUID that two Nodes share is nothing":  {[]corev1.Node{node("x", uuid("4c4c4544-0001")), node("y", uuid("4c4c4544-0001"))}, m, ""},
+		"a UUID that two Nodes share is nothing":  {[]corev1.Node{node("x", uuid("4c4c4544-0001")), node("y", uuid("4c4c4544-0001"))}, m, "one of x, y"},
 		"a UUID with another machine's address":   {[]corev1.Node{node("x", uuid("4c4c4544-0001"), address("10.9.9.9"))}, m, ""},
 		"the address beats the UUID":              {[]corev1.Node{node("x", uuid("4c4c4544-0001")), node("y", address("10.0.0.1"))}, m, "y"},
 		"the address beats the name":              {[]corev1.Node{node("node-1"), node("y", address("10.0.0.1"))}, m, "y"},
@@ -57,15 +58,19 @@ func TestNodeOf(t *testing.T) {
 		"older than the claim: a previous life":   {[]corev1.Node{node("node-1", address("10.0.0.1"), old, reported(-time.Minute))}, m, ""},
 		"registered before, but alive since":      {[]corev1.Node{node("node-1", address("10.0.0.1"), old, reported(time.Minute))}, m, "node-1"},
 		"the previous life does not hide the new": {[]corev1.Node{node("dead", address("10.0.0.1"), old), node("new", address("10.0.0.1"))}, m, "new"},
-		"two with our address: no evidence":       {[]corev1.Node{node("a", address("10.0.0.1")), node("b", address("10.0.0.1"))}, m, ""},
+		"two with our address: no evidence":       {[]corev1.Node{node("b", address("10.0.0.1")), node("a", address("10.0.0.1"))}, m, "one of a, b"},
 		"with our provider ID, however old":       {[]corev1.Node{node("node-1"), node("z", old, providerID(ours))}, m, "z"},
 		"with another provider ID: a conflict":    {[]corev1.Node{node("node-1", address("10.0.0.1"), providerID("maas:///z1/bbbbb2"))}, m, "node-1"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			got := ""
-			if n := nodeOf(test.nodes, test.machine, ours, noon); n != nil {
+			n, rivals := nodeOf(test.nodes, test.machine, ours, noon)
+			if n != nil {
 				got = n.Name
+			}
+			if len(rivals) > 0 {
+				got = "one of " + strings.Join(rivals, ", ")
 			}
 			if got != test.want {
 				t.Errorf("got %q, want %q", got, test.want)

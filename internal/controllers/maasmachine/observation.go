@@ -1,6 +1,7 @@
 package maasmachine
 
 import (
+	"fmt"
 	"strings"
 	"time"
 
@@ -66,6 +67,7 @@ const (
 // bootstrap is what is known of the user data, without the data.
 type bootstrap struct {
 	ready  bool
+	secret string // the name of the Secret that is to hold it; "" while nobody named one
 	format string // "" means cloud-config
 }
 
@@ -83,6 +85,7 @@ type dns struct {
 type nodeLink struct {
 	unreachable bool
 	node        *corev1.Node // the machine's; nil while none has registered
+	rivals      []string     // the names of Nodes that could all be the machine's, where it is not known which is
 }
 
 // attempt is an allocation that was asked for and has no answer yet.
@@ -121,9 +124,20 @@ func identify(spec infrav1.MaasMachineSpec) (systemID, contradiction string) {
 	case !ok:
 		return "", "spec.providerID is not of the form maas:///<zone>/<system ID>"
 	case spec.SystemID != "" && spec.SystemID != id:
-		return "", "spec.systemID and spec.providerID name different machines"
+		return "", fmt.Sprintf("spec.systemID names machine %s, and spec.providerID machine %s", spec.SystemID, id)
 	}
 	return id, ""
+}
+
+// correction is what a person can do about a contradiction.
+func (o observation) correction() string {
+	switch stored := o.object.Spec.SystemID; {
+	case stored != "":
+		return "set spec.providerID back to maas:///<zone>/" + stored
+	case o.deleting():
+		return "correct it"
+	}
+	return o.replace()
 }
 
 // attempt reads the allocation under way from the object.

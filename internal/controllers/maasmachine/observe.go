@@ -66,11 +66,15 @@ func (r *Reconciler) clusterOf(ctx context.Context, object *infrav1.MaasMachine)
 
 // bootstrapOf looks whether the user data is there, and in which format.
 func (r *Reconciler) bootstrapOf(ctx context.Context, owner *clusterv1.Machine) (bootstrap, error) {
-	secret, err := r.bootstrapSecret(ctx, owner)
-	if err != nil || secret == nil {
-		return bootstrap{}, err
+	b := bootstrap{}
+	if owner != nil && owner.Spec.Bootstrap.DataSecretName != nil {
+		b.secret = *owner.Spec.Bootstrap.DataSecretName
 	}
-	return bootstrap{ready: len(secret.Data["value"]) > 0, format: string(secret.Data["format"])}, nil
+	secret, err := r.bootstrapSecret(ctx, owner)
+	if err == nil && secret != nil {
+		b.ready, b.format = len(secret.Data["value"]) > 0, string(secret.Data["format"])
+	}
+	return b, err
 }
 
 // bootstrapSecret reads the secret with the user data; nil if there is none yet.

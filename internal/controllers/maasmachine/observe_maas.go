@@ -31,7 +31,7 @@ func (r *Reconciler) observeShared(ctx context.Context, o *observation) bool {
 		return false
 	}
 	o.user = user.Username
-	if !o.owns(m) {
+	if !o.owns(m) || o.provisioned() && isStuckOff(m) {
 		return false
 	}
 	o.machine, o.standing, o.page = m, holdsOurs, r.MAAS.MachineURL(m.SystemID)

@@ -17,7 +17,7 @@ func next(o observation) step {
 	case o.deleting():
 		return nextRelease(o)
 	case o.contradiction() != "":
-		return wait{condition: infrav1.MachineAllocatedCondition, reason: infrav1.InvalidClaimReason, message: o.contradiction(), after: settled}
+		return wait{condition: infrav1.MachineAllocatedCondition, reason: infrav1.InvalidClaimReason, message: o.contradiction() + ": " + o.correction(), after: settled}
 	case o.systemID() == "":
 		return nextClaim(o)
 	case o.unreadable != nil:
@@ -47,8 +47,8 @@ func nextClaim(o observation) step {
 	case o.strangers != "":
 		return wait{
 			condition: infrav1.MachineAllocatedCondition, reason: infrav1.InvalidClaimReason, after: settled,
-			message: fmt.Sprintf("the claim in annotation %s is that of MaasMachine %s, whose machine it is: delete this object",
-				infrav1.ClaimAnnotation, o.strangers),
+			message: fmt.Sprintf("this object is a copy, for its annotation %s is that of MaasMachine %s: delete this copy; the machine of the other is not touched",
+				infrav1.ClaimAnnotation, asPath(o.strangers)),
 		}
 	}
 	if best := o.mostAdvancedClaimed(); best != nil {
@@ -57,7 +57,7 @@ func nextClaim(o observation) step {
 	if len(o.claimed) > 0 {
 		return wait{
 			condition: infrav1.MachineAllocatedCondition, reason: infrav1.ClaimingReason, after: releasing,
-			message: fmt.Sprintf("%s carries the claim, but %s: waiting until it is free", o.nameOf(&o.claimed[0]), stateOf(&o.claimed[0]).means),
+			message: fmt.Sprintf("%s was allocated for this object, but %s: waiting until it is free", o.nameOf(&o.claimed[0]), stateOf(&o.claimed[0]).means),
 		}
 	}
 	try := o.attempt()
@@ -69,7 +69,7 @@ func nextClaim(o observation) step {
 	case try.systemID != "":
 		return nextAttempt(o, try)
 	case o.refusal() != nil:
-		return waitAfter(o, o.refusal(), infrav1.MachineAllocatedCondition, infrav1.ClaimOutcomeUnknownReason, infrav1.ClaimRefusedReason)
+		return o.waitAfter(o.refusal(), o.toAllocateAny())
 	case o.candidate != "":
 		return beginClaim{o.candidate}
 	}
@@ -82,7 +82,7 @@ func nextClaim(o observation) step {
 func nextAttempt(o observation, try attempt) step {
 	again, begin := claim{try.systemID}, beginClaim{try.systemID}
 	if done, err := o.did(again); done {
-		return waitAfter(o, err, infrav1.MachineAllocatedCondition, infrav1.ClaimOutcomeUnknownReason, infrav1.ClaimRefusedReason)
+		return o.waitAfter(err, o.toAllocate(try.systemID))
 	}
 	if begun, _ := o.did(begin); !begun && o.now.Sub(try.since).Abs() > moving {
 		return begin
@@ -108,19 +108,21 @@ func (o observation) prerequisite() (wait, bool) {
 	w := wait{condition: infrav1.MachineAllocatedCondition, after: settled}
 	switch {
 	case o.owner == nil:
-		w.reason, w.message = infrav1.WaitingForOwnerReason, "waiting for the Machine that owns this object"
+		w.reason, w.message = infrav1.WaitingForOwnerReason, "no Machine owns this object yet, which Cluster API sets within seconds: delete it if it was made by hand"
 	case o.cluster == nil:
-		w.reason, w.message = infrav1.WaitingForClusterInfrastructureReason, "waiting for the Cluster"
+		w.reason, w.message = infrav1.WaitingForClusterInfrastructureReason,
+			fmt.Sprintf("%s, which label %s names, does not exist: make it, or correct the label", o.clusterName(), clusterv1.ClusterNameLabel)
 	case o.leaving() || !o.cluster.DeletionTimestamp.IsZero():
-		w.reason, w.message = infrav1.WaitingForOwnerReason, "the Machine or its Cluster is being deleted: no machine is claimed any more"
+		w.reason, w.message = infrav1.WaitingForOwnerReason, o.ownerName()+" or its Cluster is being deleted: no machine is allocated for it any more"
 	case o.cluster.Status.Initialization.InfrastructureProvisioned == nil || !*o.cluster.Status.Initialization.InfrastructureProvisioned:
-		w.reason, w.message = infrav1.WaitingForClusterInfrastructureReason, "waiting until the MaasCluster is provisioned"
+		w.reason, w.message = infrav1.WaitingForClusterInfrastructureReason,
+			fmt.Sprintf("waiting until %s is provisioned: look at its conditions", o.infraName())
 	case !o.bootstrap.ready:
-		w.reason, w.message = infrav1.WaitingForBootstrapDataReason, "waiting for the bootstrap data"
+		w.reason, w.message = infrav1.WaitingForBootstrapDataReason, o.waitsForBootstrap()
 	case o.bootstrap.format != "" && o.bootstrap.format != "cloud-config":
 		w.reason = infrav1.UnsupportedBootstrapFormatReason
-		w.message = fmt.Sprintf("the bootstrap data is in format %q, and only cloud-config is supported: set the format of the bootstrap provider",
-			o.bootstrap.format)
+		w.message = fmt.Sprintf("the bootstrap data of %s is in format %q, and only cloud-config is supported: correct the format in %s",
+			o.ownerName(), o.bootstrap.format, o.bootstrapName())
 	default:
 		return wait{}, false
 	}
@@ -129,39 +131,8 @@ func (o observation) prerequisite() (wait, bool) {
 
 // nextLost: the machine in the spec is not, or no longer, ours.
 func nextLost(o observation) step {
-	w := wait{condition: infrav1.MachineAllocatedCondition, reason: infrav1.MachineNotOursReason, after: settled}
-	switch o.standing {
-	case holdsGone:
-		w.reason = infrav1.MachineNotFoundReason
-		w.message = fmt.Sprintf("MAAS %s has no machine %s any more: delete the Machine to get another", o.maasHost, o.systemID())
-	case holdsUnproven:
-		w.message = fmt.Sprintf("machine %s in MAAS %s was not claimed by CAPMAAS, and is left alone", o.systemID(), o.maasHost)
-	case holdsForeign:
-		w.reason, w.message = o.foreignness()
-	}
-	return w
-}
-
-// foreignness is the reason and the message for a machine that is not ours.
-func (o observation) foreignness() (reason, message string) {
-	if o.ofAnotherUser() {
-		return infrav1.MachineOfAnotherUserReason, fmt.Sprintf(
-			"machine %s in MAAS %s %s and carries our claim, but the API key belongs to user %q: use a key of its owner, or release it in MAAS",
-			o.systemID(), o.maasHost, o.whose(), o.user)
-	}
-	return infrav1.MachineNotOursReason, fmt.Sprintf("machine %s in MAAS %s %s, and does not carry our claim: it is left alone; delete the Machine to get another",
-		o.systemID(), o.maasHost, o.whose())
-}
-
-// whose says who has a machine that is not ours.
-func (o observation) whose() string {
-	switch {
-	case o.machine == nil:
-		return "is not shown to us"
-	case o.machine.Owner == "":
-		return fmt.Sprintf("is %s and has no owner", o.machine.Status)
-	}
-	return fmt.Sprintf("is %s and belongs to user %q", o.machine.Status, o.machine.Owner)
+	reason, message := o.lost()
+	return wait{condition: infrav1.MachineAllocatedCondition, reason: reason, message: message, after: settled}
 }
 
 // nextDeploy: the machine is ours and was not deployed yet.
@@ -173,7 +144,7 @@ func nextDeploy(o observation) step {
 		if !done {
 			return mark
 		}
-		return waitAfter(o, err, infrav1.MachineAllocatedCondition, infrav1.ClaimOutcomeUnknownReason, infrav1.ClaimRefusedReason)
+		return o.waitAfter(err, o.toAnnotate(o.machine))
 	}
 	w := wait{condition: infrav1.MachineDeployedCondition, reason: s.reason, message: o.tells(o.machine)}
 	switch s.deploy {
@@ -187,41 +158,34 @@ func nextDeploy(o observation) step {
 	case deployIt:
 		return nextInstall(o, w)
 	case comesBack:
+		w.message += ": " + o.remedy()
 		w.after = releasing
 	default:
-		w.message += o.remedy()
+		w.message += ": " + o.remedy()
 		w.after = settled
 	}
 	return w
-}
-
-// remedy is what a person can do about a machine that will never be deployed.
-func (o observation) remedy() string {
-	switch {
-	case o.machine.Status != maas.StatusFailedDeployment:
-		return ": delete the Machine to get another"
-	case o.object.Spec.KeepFailed:
-		return fmt.Sprintf(": look at %s; delete the Machine to get another, this one is kept (spec.keepFailed)", o.page)
-	}
-	return fmt.Sprintf(": look at %s; delete the Machine to get another", o.page)
 }
 
 // nextInstall: the machine is Allocated and ours. One that MAAS put back there after a failure is tried again.
 func nextInstall(o observation, w wait) step {
 	if o.machine.Locked {
 		w.reason, w.after = infrav1.MachineLockedReason, settled
-		w.message = o.nameOf(o.machine) + " is locked, and MAAS refuses to deploy it: unlock it"
+		w.message = o.nameOf(o.machine) + " is locked, and MAAS refuses to deploy it: unlock it in MAAS"
 		return w
 	}
 	if missing, isMissing := o.prerequisite(); isMissing {
 		missing.condition = infrav1.MachineDeployedCondition
+		if missing.reason == infrav1.WaitingForBootstrapDataReason {
+			missing.message += "; if it does not come back, " + o.replace()
+		}
 		return missing
 	}
 	done, err := o.did(deploy{})
 	if !done {
 		return deploy{}
 	}
-	return waitAfter(o, err, infrav1.MachineDeployedCondition, infrav1.DeployOutcomeUnknownReason, infrav1.DeployRefusedReason)
+	return o.waitAfter(err, o.toDeploy())
 }
 
 // nextKeep: the machine was deployed for this object. Nothing here deploys it again.
@@ -235,7 +199,7 @@ func nextKeep(o observation) step {
 	if s.deploy != runs {
 		return wait{
 			condition: infrav1.MachineDeployedCondition, reason: infrav1.MachineLeftDeployedReason, after: settled,
-			message: o.tells(o.machine) + ": it is not deployed again; delete the Machine to get another",
+			message: o.tells(o.machine) + ": " + o.remedy(),
 		}
 	}
 	mark := annotate{o.machine.SystemID}
@@ -254,6 +218,8 @@ func nextKeep(o observation) step {
 	switch {
 	case o.node.node != nil && o.node.node.Spec.ProviderID == "":
 		return wait{after: moving}
+	case isStuckOff(o.machine):
+		return wait{after: 5 * settled} // each look is one at MAAS itself
 	case o.node.node == nil, o.controlPlane() && o.dns.managed && !o.dns.attached:
 		return wait{after: releasing}
 	}
@@ -284,6 +250,9 @@ func (o observation) controlPlaneInitialized() bool {
 func (o observation) mayPowerOn() bool {
 	return o.machine.PowerState == maas.PowerOff && !o.machine.EphemeralDeploy && !o.machine.Locked && !o.leaving() && o.offForLong()
 }
+
+// isStuckOff says that a machine stays off until a person unlocks it, of which MAAS tells nobody.
+func isStuckOff(m *maas.Machine) bool { return m.PowerState == maas.PowerOff && m.Locked }
 
 // offForLong says whether the power was seen off, and nothing else, for the grace time. PoweredOn remembers since when.
 func (o observation) offForLong() bool {

@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	infrav1 "github.com/capmaas/cluster-api-provider-maas/api/v1beta1"
+	"github.com/capmaas/cluster-api-provider-maas/internal/endpoint"
 	"github.com/capmaas/cluster-api-provider-maas/maas"
 )
 
@@ -17,22 +18,21 @@ func nextRelease(o observation) step {
 		return nextAbandon(o)
 	case o.heldByMistake():
 		return deleting(infrav1.HeldReason, fmt.Sprintf(
-			"this object was deleted, but its Machine %s was not: delete the Machine instead, or confirm with annotation %s",
-			o.owner.Name, infrav1.ConfirmDeleteAnnotation))
+			"this object was deleted, but %s was not: delete that instead, or confirm with annotation %s", o.ownerName(), confirmWith))
 	case o.contradiction() != "":
-		return deleting(infrav1.ReleaseBlockedReason, o.contradiction()+
-			": correct it, or release the machine in MAAS and let go of it with annotation "+infrav1.AbandonAnnotation)
+		return deleting(infrav1.ReleaseBlockedReason, fmt.Sprintf(
+			"%s: %s, and the release goes on; or release the machine in MAAS by hand, and set annotation %s", o.contradiction(), o.correction(), abandonWith))
 	case o.token() == "" && o.systemID() == "":
 		return removeFinalizer{nothingClaimed}
 	case o.unreadable != nil:
 		return waitForMAAS(o)
 	case o.standing == holdsUnproven:
 		return deleting(infrav1.ReleaseBlockedReason, fmt.Sprintf(
-			"machine %s in MAAS %s was not claimed by CAPMAAS, so it is not released: release it there, or let go of it with annotation %s",
-			o.systemID(), o.maasHost, infrav1.AbandonAnnotation))
+			"%s in MAAS %s was never allocated for this MaasMachine, so it is not released: release it there by hand if nobody needs it, and set annotation %s",
+			o.storedName(), o.maasHost, abandonWith))
 	case o.ofAnotherUser():
-		_, message := o.foreignness()
-		return deleting(infrav1.ReleaseBlockedReason, message+", or let go of it with annotation "+infrav1.AbandonAnnotation)
+		_, message := o.lost()
+		return deleting(infrav1.ReleaseBlockedReason, message)
 	}
 	if s, due := nextLeave(o); due {
 		return s
@@ -44,7 +44,7 @@ func nextRelease(o observation) step {
 		case !done:
 			return mark
 		case err != nil:
-			return waitAfter(o, err, infrav1.MachineDeletingCondition, infrav1.ReleaseOutcomeUnknownReason, infrav1.ReleaseFailedReason)
+			return o.waitAfter(err, o.toAnnotateGoing(o.machine))
 		}
 	}
 	return nextGiveBack(o, o.notFree())
@@ -69,7 +69,8 @@ func nextGiveBack(o observation, left []*maas.Machine) step {
 	if try := o.attempt(); try.systemID != "" && len(o.claimed) == 0 && o.now.Sub(try.since) < claimSettles {
 		return wait{
 			condition: infrav1.MachineDeletingCondition, reason: infrav1.ClaimOutcomeUnknownReason, after: releasing,
-			message: fmt.Sprintf("MAAS %s did not answer a claim of machine %s: waiting until it can have no effect any more", o.maasHost, try.systemID),
+			message: fmt.Sprintf("MAAS %s did not answer when it was asked to allocate machine %s: waiting some minutes, so that a late answer leaves no machine allocated",
+				o.maasHost, try.systemID),
 		}
 	}
 	switch {
@@ -93,18 +94,21 @@ func nextReleaseOf(o observation, m *maas.Machine) step {
 	case s.release == underWay:
 		w.reason, w.message = infrav1.ReleasingReason, o.tells(m)
 		return w
+	case s.release == handedBack:
+		w.reason, w.message = infrav1.ReleaseBlockedReason, fmt.Sprintf("%s and was given back with that, but is still on: %s; nothing else is needed", o.tells(m), s.todo)
+		return w
 	case s.release != releaseIt:
 		w.reason, w.message = infrav1.ReleaseBlockedReason, fmt.Sprintf("%s, and cannot be released: %s", o.tells(m), s.todo)
 		return w
 	case m.Locked:
-		w.reason, w.message = infrav1.ReleaseBlockedReason, o.nameOf(m)+" is locked, and MAAS refuses to release it: unlock it"
+		w.reason, w.message = infrav1.ReleaseBlockedReason, o.nameOf(m)+" is locked, and MAAS refuses to release it: unlock it in MAAS"
 		return w
 	}
 	// When a release starts MAAS forgets the agent name; if the release then fails, only the annotation says that it is ours.
 	mark, act := annotate{m.SystemID}, release{m.SystemID}
 	if !o.carriesClaim(m) {
 		if done, err := o.did(mark); done {
-			return waitAfter(o, err, w.condition, infrav1.ReleaseOutcomeUnknownReason, infrav1.ReleaseFailedReason)
+			return o.waitAfter(err, o.toAnnotateGoing(m))
 		}
 		return mark
 	}
@@ -112,7 +116,7 @@ func nextReleaseOf(o observation, m *maas.Machine) step {
 	if !done {
 		return act
 	}
-	return waitAfter(o, err, w.condition, infrav1.ReleaseOutcomeUnknownReason, infrav1.ReleaseFailedReason)
+	return o.waitAfter(err, o.toRelease(m))
 }
 
 // nextLeave takes the machine out of DNS before it is released: an address that stays in the record comes back with the
@@ -129,7 +133,7 @@ func nextLeave(o observation) (step, bool) {
 	}
 	return wait{
 		condition: infrav1.MachineDeletingCondition, reason: infrav1.LeavingDNSReason, after: releasing,
-		message: fmt.Sprintf("the address cannot be taken out of the control plane's DNS record, which comes before the release: %v", err),
+		message: endpoint.Explain(o.maasHost, err) + "; the release waits for it",
 	}, true
 }
 

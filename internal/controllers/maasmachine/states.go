@@ -31,7 +31,7 @@ const (
 // keep) is well in Deployed alone; in every other state it is a failed machine, and is never deployed again.
 type state struct {
 	status maas.Status
-	// means completes "the machine is <status>: ".
+	// means says it in other words.
 	means string
 	// claim is how far a machine found by its claim has come; the highest is adopted. Nothing is done about those below 0.
 	claim int
@@ -50,9 +50,9 @@ var states = [...]state{
 	{maas.StatusCommissioning, "it was given back and is being commissioned", -1,
 		failed, infrav1.MachineGivenBackReason, waitsForPerson, "wait for the end of the commissioning"},
 	{maas.StatusFailedCommissioning, "it was given back and its commissioning failed", -1,
-		failed, infrav1.MachineGivenBackReason, waitsForPerson, "commission it again, or delete it from MAAS"},
+		failed, infrav1.MachineGivenBackReason, waitsForPerson, "commission it again in MAAS, or delete it there"},
 	{maas.StatusMissing, "MAAS cannot find the hardware", 0,
-		failed, infrav1.MachineMissingReason, waitsForPerson, "commission it again, or delete it from MAAS"},
+		failed, infrav1.MachineMissingReason, waitsForPerson, "commission it again in MAAS, or delete it there"},
 	{maas.StatusReady, "it was given back and is free", -1,
 		failed, infrav1.MachineGivenBackReason, isFree, ""},
 	{maas.StatusReserved, "MAAS keeps it for a named user", 1,
@@ -60,9 +60,9 @@ var states = [...]state{
 	{maas.StatusDeployed, "the image runs", 5,
 		runs, infrav1.MachineDeployedReason, releaseIt, ""},
 	{maas.StatusRetired, "an operator retired it", 0,
-		failed, infrav1.MachineRetiredReason, waitsForPerson, "put it back into service, or delete it from MAAS"},
+		failed, infrav1.MachineRetiredReason, waitsForPerson, "put it back into service in MAAS, or delete it there"},
 	{maas.StatusBroken, "it was marked broken", 0,
-		failed, infrav1.MachineBrokenReason, handedBack, "switch it off"},
+		failed, infrav1.MachineBrokenReason, handedBack, "switch it off in MAAS"},
 	{maas.StatusDeploying, "MAAS is installing the image", 4,
 		installing, infrav1.DeployingReason, releaseIt, ""},
 	{maas.StatusAllocated, "it is claimed and not deployed", 2,
@@ -78,19 +78,19 @@ var states = [...]state{
 	{maas.StatusFailedDiskErasing, "erasing its disks failed", -1,
 		failed, infrav1.MachineBeingReleasedReason, releaseIt, ""},
 	{maas.StatusRescueMode, "an operator has it in rescue mode", 1,
-		comesBack, infrav1.MachineInRescueModeReason, waitsForPerson, "exit rescue mode"},
+		comesBack, infrav1.MachineInRescueModeReason, waitsForPerson, "exit rescue mode in MAAS"},
 	{maas.StatusEnteringRescueMode, "an operator puts it into rescue mode", 1,
-		comesBack, infrav1.MachineInRescueModeReason, waitsForPerson, "exit rescue mode"},
+		comesBack, infrav1.MachineInRescueModeReason, waitsForPerson, "exit rescue mode in MAAS"},
 	{maas.StatusFailedEnteringRescueMode, "it could not be put into rescue mode", 1,
-		comesBack, infrav1.MachineInRescueModeReason, waitsForPerson, "exit rescue mode"},
+		comesBack, infrav1.MachineInRescueModeReason, waitsForPerson, "exit rescue mode in MAAS"},
 	{maas.StatusExitingRescueMode, "it is leaving rescue mode", 1,
 		comesBack, infrav1.MachineInRescueModeReason, waitsForPerson, "wait until it left rescue mode"},
 	{maas.StatusFailedExitingRescueMode, "it could not leave rescue mode", 1,
-		comesBack, infrav1.MachineInRescueModeReason, waitsForPerson, "exit rescue mode again, or mark it broken"},
+		comesBack, infrav1.MachineInRescueModeReason, waitsForPerson, "exit rescue mode again in MAAS, or mark it broken"},
 	{maas.StatusTesting, "an operator has it tested", 1,
-		comesBack, infrav1.MachineTestingReason, waitsForPerson, "wait for the end of the test, or abort it"},
+		comesBack, infrav1.MachineTestingReason, waitsForPerson, "wait for the end of the test, or abort it in MAAS"},
 	{maas.StatusFailedTesting, "it failed a hardware test", 0,
-		failed, infrav1.MachineFailedTestingReason, waitsForPerson, "override the failed test, or mark it broken"},
+		failed, infrav1.MachineFailedTestingReason, waitsForPerson, "override the failed test in MAAS, or mark it broken"},
 }
 
 // stateOf returns the row of a machine's state. A state that MAAS invents later is one that nothing is done about.
@@ -101,5 +101,5 @@ func stateOf(m *maas.Machine) state {
 		}
 	}
 	return state{status: m.Status, means: "this version of CAPMAAS does not know the state", claim: 0, deploy: comesBack,
-		reason: infrav1.DeployingReason, release: waitsForPerson, todo: "bring it to a state that can be released"}
+		reason: infrav1.DeployingReason, release: waitsForPerson, todo: "bring it to another state in MAAS"}
 }

@@ -10,7 +10,7 @@ import (
 	"sigs.k8s.io/cluster-api/util/conditions"
 
 	infrav1 "github.com/capmaas/cluster-api-provider-maas/api/v1beta1"
-	"github.com/capmaas/cluster-api-provider-maas/internal/checks"
+	"github.com/capmaas/cluster-api-provider-maas/internal/endpoint"
 	"github.com/capmaas/cluster-api-provider-maas/maas"
 )
 
@@ -82,18 +82,16 @@ func allocatedOf(o observation, last wait) *metav1.Condition {
 		return waits
 	}
 	switch {
+	case o.contradiction() != "":
+		c.Reason, c.Message = infrav1.InvalidClaimReason, o.contradiction()+": "+o.correction()
 	case o.unreadable != nil:
 		return unreadable(o, c.Type)
 	case o.standing == holdsOurs:
 		c.Status, c.Reason, c.Message = metav1.ConditionTrue, infrav1.MachineAllocatedReason, o.nameOf(o.machine)
-	case o.standing == holdsGone:
-		c.Reason, c.Message = infrav1.MachineNotFoundReason, fmt.Sprintf("MAAS %s has no machine %s", o.maasHost, o.systemID())
-	case o.ofAnotherUser():
-		c.Reason, c.Message = o.foreignness()
-	case o.standing == holdsForeign, o.standing == holdsUnproven:
-		c.Reason, c.Message = infrav1.MachineNotOursReason, fmt.Sprintf("machine %s in MAAS %s is not ours", o.systemID(), o.maasHost)
+	case o.standing != holdsNone:
+		c.Reason, c.Message = o.lost()
 	default:
-		c.Reason, c.Message = infrav1.ClaimingReason, "a machine is being claimed"
+		c.Reason, c.Message = infrav1.ClaimingReason, "a machine is being allocated"
 	}
 	return &c
 }
@@ -107,7 +105,7 @@ func deployedOf(o observation, last wait) *metav1.Condition {
 	case o.unreadable != nil:
 		return unreadable(o, c.Type)
 	case o.standing != holdsOurs:
-		c.Reason, c.Message = infrav1.WaitingForMachineReason, "no machine is claimed"
+		c.Reason, c.Message = infrav1.WaitingForMachineReason, "no machine is allocated"
 	case o.machine.Status == maas.StatusDeployed && o.provisioned():
 		c.Status, c.Reason = metav1.ConditionTrue, infrav1.MachineDeployedReason
 	case o.provisioned():
@@ -126,10 +124,8 @@ func unreadable(o observation, conditionType string) *metav1.Condition {
 	if conditions.Has(o.object, conditionType) {
 		return nil
 	}
-	return &metav1.Condition{
-		Type: conditionType, Status: metav1.ConditionUnknown, Reason: checks.ReasonOf(o.unreadable),
-		Message: fmt.Sprintf("MAAS %s cannot be read: %v", o.maasHost, o.unreadable),
-	}
+	reason, message := o.away(o.unreadable)
+	return &metav1.Condition{Type: conditionType, Status: metav1.ConditionUnknown, Reason: reason, Message: message}
 }
 
 // powerOf tells of the power of a deployed machine. Off is Unknown first, for MAAS's view lags and flickers.
@@ -142,16 +138,24 @@ func powerOf(o observation) *metav1.Condition {
 	case o.machine.PowerState == maas.PowerOn:
 		c.Status, c.Reason = metav1.ConditionTrue, infrav1.PoweredOnReason
 	case o.machine.PowerState != maas.PowerOff:
-		c.Message = fmt.Sprintf("MAAS cannot tell the power of %s: check its power settings", o.nameOf(o.machine))
+		c.Message = fmt.Sprintf("MAAS %s cannot tell whether %s is on: check its power settings there, unless its power type is manual", o.maasHost, shortName(o.machine))
 	case !o.offForLong():
-		c.Reason, c.Message = infrav1.PoweredOffReason, fmt.Sprintf("MAAS sees %s off: waiting whether that lasts", o.nameOf(o.machine))
+		c.Reason, c.Message = infrav1.PoweredOffReason, fmt.Sprintf("MAAS %s reports %s as off, which is often late: CAPMAAS switches it on if it stays off",
+			o.maasHost, shortName(o.machine))
+		if o.machine.EphemeralDeploy || o.machine.Locked {
+			c.Message = fmt.Sprintf("MAAS %s reports %s as off, which is often late: wait and see whether it stays off", o.maasHost, shortName(o.machine))
+		}
 	case o.machine.EphemeralDeploy:
 		c.Status, c.Reason = metav1.ConditionFalse, infrav1.PoweredOffReason
-		c.Message = o.nameOf(o.machine) + " is off, and was deployed to memory, which is lost: delete the Machine to get another"
+		c.Message = o.nameOf(o.machine) + " is off, and was deployed to memory, which is lost: " + o.replace()
+	case o.machine.Locked:
+		c.Status, c.Reason = metav1.ConditionFalse, infrav1.PoweredOffReason
+		c.Message = o.nameOf(o.machine) + " is off and locked, so CAPMAAS cannot switch it on: unlock it in MAAS, or switch it on by hand"
 	default:
 		c.Status, c.Reason, c.Message = metav1.ConditionFalse, infrav1.PoweredOffReason, o.nameOf(o.machine)+" is off and is being switched on"
 		if done, err := o.did(powerOn{}); done && err != nil {
-			c.Message = fmt.Sprintf("%s is off and could not be switched on: %v", o.nameOf(o.machine), err)
+			c.Message = fmt.Sprintf("%s is off and could not be switched on (%s): check its power settings in MAAS, and its BMC, or switch it on by hand",
+				o.nameOf(o.machine), maas.Words(err))
 		}
 	}
 	return &c
@@ -189,18 +193,19 @@ func dnsOf(o observation) *metav1.Condition {
 	case o.leaving():
 		c.Reason, c.Message = infrav1.DNSDetachPendingReason, "the machine goes, and has yet to leave the record"
 		if leaving {
-			c.Message += fmt.Sprintf(": %v", left)
+			c.Message = endpoint.Explain(o.maasHost, left)
 		}
 	case o.dns.attached:
 		c.Status, c.Reason = metav1.ConditionTrue, infrav1.DNSAttachedReason
 	case o.dns.err != nil:
-		c.Status, c.Message = metav1.ConditionUnknown, fmt.Sprintf("the record cannot be read: %v", o.dns.err)
+		c.Status, c.Message = metav1.ConditionUnknown, endpoint.Explain(o.maasHost, o.dns.err)
 	case joining && joined != nil:
-		c.Message = fmt.Sprintf("the address could not join the record: %v", joined)
+		c.Message = endpoint.Explain(o.maasHost, joined)
 	case o.address() == "":
-		c.Message = "waiting until the machine has an address"
+		c.Message = o.missingAddress()
 	default:
-		c.Message = "waiting until the machine's API server serves"
+		c.Message = fmt.Sprintf("waiting for the API server on %s: if it stays so, look at cloud-init and kubelet there, and at APIServerPodHealthy of %s",
+			o.storedName(), o.ownerName())
 	}
 	return &c
 }
@@ -218,17 +223,21 @@ func nodeOfStatus(o observation) *metav1.Condition {
 		c.Message = "the Node registers after the machine is deployed"
 	case o.node.unreachable:
 		c.Status, c.Reason = metav1.ConditionUnknown, infrav1.WorkloadClusterUnreachableReason
-		c.Message = "the workload cluster is not connected"
+		c.Message = fmt.Sprintf("the management cluster cannot reach workload cluster %s: look at APIServerAvailable of %s", o.cluster.Name, o.infraName())
+	case node == nil && len(o.node.rivals) > 0:
+		c.Message = fmt.Sprintf("several Nodes (%s) have an address, the system UUID or the name of %s: delete the Nodes that are not this machine's in the workload cluster",
+			strings.Join(o.node.rivals, ", "), shortName(o.machine))
 	case node == nil:
-		c.Message = fmt.Sprintf("no Node with an address or the name of machine %s has registered", o.machine.Hostname)
+		c.Message = fmt.Sprintf("%s has not joined the cluster yet: if it stays so, look at cloud-init and kubelet on it, and whether it reaches the control plane's endpoint",
+			shortName(o.machine))
 	case node.Spec.ProviderID == o.object.Spec.ProviderID:
 		c.Status, c.Reason, c.Message = metav1.ConditionTrue, infrav1.NodeProviderIDSetReason, "Node "+node.Name
 	case node.Spec.ProviderID != "":
 		c.Reason = infrav1.NodeProviderIDConflictReason
-		c.Message = fmt.Sprintf("Node %s has provider ID %s, which cannot be changed: delete the Node so that it registers anew",
+		c.Message = fmt.Sprintf("Node %s has provider ID %s, which cannot be changed: remove what sets it, such as a kubelet argument or a cloud controller, then delete the Node in the workload cluster",
 			node.Name, node.Spec.ProviderID)
 	case tried && failed != nil:
-		c.Message = failed.Error()
+		c.Message = fmt.Sprintf("Node %s could not be given its provider ID (%v): CAPMAAS tries again by itself", node.Name, failed)
 	default:
 		c.Message = fmt.Sprintf("Node %s has registered and gets its provider ID", node.Name)
 	}
@@ -247,11 +256,28 @@ func deletingOf(o observation, last wait) *metav1.Condition {
 	return &c
 }
 
+// missingAddress says why a machine of the control plane has no address that counts.
+func (o observation) missingAddress() string {
+	from := o.object.Spec.AddressFrom
+	if o.standing != holdsOurs || o.machine.Status != maas.StatusDeployed || from == (infrav1.AddressSelector{}) {
+		return "waiting until the machine has an address"
+	}
+	var where []string
+	if from.Interface != "" {
+		where = append(where, "on interface "+from.Interface)
+	}
+	if from.Subnet != "" {
+		where = append(where, "in subnet "+from.Subnet)
+	}
+	return fmt.Sprintf("%s has no address %s, as spec.addressFrom asks: connect it so in MAAS, or correct addressFrom in a new MaasMachineTemplate",
+		o.nameOf(o.machine), strings.Join(where, " "))
+}
+
 // summarise sets Ready. What follows from something earlier is left out, so that the reason is the one to look at; so are a
 // power that MAAS cannot tell, which some machines have all their life, and DNS and Node, which depend on others.
 func summarise(object *infrav1.MaasMachine) error {
 	counts := conditions.ForConditionTypes{infrav1.MachineDeletingCondition, infrav1.MachineAllocatedCondition}
-	if !conditions.IsFalse(object, infrav1.MachineAllocatedCondition) {
+	if conditions.IsTrue(object, infrav1.MachineAllocatedCondition) {
 		counts = append(counts, infrav1.MachineDeployedCondition)
 	}
 	if conditions.GetReason(object, infrav1.MachinePoweredOnCondition) == infrav1.PoweredOffReason {
