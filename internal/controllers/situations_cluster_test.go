@@ -204,7 +204,7 @@ func regionSituations() []situation {
 			shows:   "MAASAvailable=False MAASKeyLacksRights",
 			message: "MAAS maas.example.com does not let the API key's user do what is needed (User is not allowed access to this API): look in MAAS whether that user is active, and an administrator if DNS records are to be written",
 			event:   "MAASUnavailable",
-			do:      "Enable the user in MAAS again, or use another's key; machines stay with the user that claimed them.",
+			do:      "Enable the user in MAAS again. The key of another user is of no use where there are machines: they stay with the user that claimed them.",
 		},
 		{
 			name:    "MAAS's clock is minutes ahead, and it accepts our requests still",
