@@ -121,7 +121,7 @@ test-e2e: sandbox-build ## Make, use, scale and delete a real cluster in the san
 	cd test && go test -count=1 -timeout 20m $$packages
 
 .PHONY: bench
-bench: test-programs localhost ## Measure what MAAS is asked and how soon its answers show; ONLY names one scenario, WINDOW how long it counts
+bench: test-programs localhost ## Measure what MAAS is asked, and how soon its answers show (docs/scale.md tells of ONLY and WINDOW)
 	@cd test && go build -o $(BIN)/bench ./scale/bench
 	$(BIN)/bench -checkout $(CURDIR) -only '$(ONLY)' -window '$(or $(WINDOW),0)'
 
