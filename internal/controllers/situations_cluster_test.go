@@ -102,7 +102,7 @@ func endpointSituations() []situation {
 			message: "",
 			ready:   "True Ready",
 			event:   "EndpointRepaired",
-			note:    "took addresses out of the DNS record prod-abc123.maas that are of no machine of this cluster (10.20.0.77): look in MAAS who puts them there",
+			note:    "took 10.20.0.77 out of the DNS record prod-abc123.maas, where only addresses of this cluster's machines belong: look in MAAS who put it there",
 			passes:  true,
 			do:      "Nothing, the first time. If it happens again, look in MAAS's log of events for the user who does it.",
 		},

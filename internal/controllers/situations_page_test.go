@@ -69,7 +69,7 @@ func (s situation) write(text *strings.Builder) {
 	}
 	text.WriteString("```\n")
 	if notes := s.notes(); notes != "" {
-		fmt.Fprintf(text, "\n%s\n", notes)
+		fmt.Fprintf(text, "\n%s\n", strings.Join(wrap(notes, 132), "\n"))
 	}
 	fmt.Fprintf(text, "\n%s\n", strings.Join(wrap(s.do, 132), "\n"))
 }

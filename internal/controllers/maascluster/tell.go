@@ -23,8 +23,8 @@ func (r *Reconciler) tell(object, before *infrav1.MaasCluster, done outcome) {
 	}
 	if removed := done.state.Removed; len(removed) > 0 {
 		event(corev1.EventTypeWarning, telemetry.EndpointRepaired, telemetry.ActionPublishEndpoint,
-			"took addresses out of the DNS record %s that are of no machine of this cluster (%s): look in MAAS who puts them there",
-			object.Spec.ControlPlaneEndpoint.Host, strings.Join(removed, ", "))
+			"took %s out of the DNS record %s, where only addresses of this cluster's machines belong: look in MAAS who put it there",
+			strings.Join(removed, ", "), object.Spec.ControlPlaneEndpoint.Host)
 	}
 	if done.removed && done.released {
 		event(corev1.EventTypeNormal, telemetry.EndpointRemoved, telemetry.ActionRemoveEndpoint,
