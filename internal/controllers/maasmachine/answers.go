@@ -151,7 +151,7 @@ func (o observation) malformedField(words string) (field, value string) {
 // away says why MAAS cannot be worked with, as MAASAvailable of a MaasCluster does.
 func (o observation) away(err error) (reason, message string) {
 	if maas.KindOf(err) == "" {
-		return checks.ReasonOf(err), fmt.Sprintf("MAAS %s was not asked (%v): CAPMAAS tries again by itself", o.maasHost, err)
+		return infrav1.MAASUnreachableReason, fmt.Sprintf("MAAS %s was not asked (%v): CAPMAAS tries again by itself", o.maasHost, err)
 	}
 	found := checks.JudgeRegion(checks.Region{Host: o.maasHost, Err: err}, false)
 	return found.Reason, found.Message
