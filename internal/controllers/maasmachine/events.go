@@ -132,7 +132,7 @@ func (w *warnings) isNew(key client.ObjectKey, conditionType, note string) bool 
 	if w.told == nil {
 		w.told = map[client.ObjectKey]map[string][]string{}
 	}
-	notes := append(of[conditionType], note)
+	notes := slices.Concat(of[conditionType], []string{note})
 	of[conditionType] = notes[max(0, len(notes)-maxRemembered):]
 	w.told[key] = of
 	return true
