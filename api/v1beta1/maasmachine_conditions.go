@@ -48,16 +48,16 @@ const (
 	// UnsupportedBootstrapFormatReason: the bootstrap data is in a format that the image's cloud-init cannot read. Do: use
 	// format `cloud-config` in the bootstrap provider's configuration.
 	UnsupportedBootstrapFormatReason = "UnsupportedBootstrapFormat"
-	// ClaimingReason: a machine is being claimed. It takes seconds.
+	// ClaimingReason: a machine is being allocated, which takes seconds, or MAAS was too busy for it and is asked again.
 	ClaimingReason = "Claiming"
-	// ClaimOutcomeUnknownReason: MAAS did not answer a claim. It is looked up before anything else is done. Do: wait, for it
-	// passes within minutes. If it keeps coming back, look at how busy MAAS is.
+	// ClaimOutcomeUnknownReason: MAAS, or a proxy before it, gave no usable answer to a claim. What became of it is looked up before anything else is
+	// done. Do: wait, for it passes within minutes. If it keeps coming back, look into MAAS's own log, and at how busy it is.
 	ClaimOutcomeUnknownReason = "ClaimOutcomeUnknown"
 	// NoMachineAvailableReason: no machine fits; the message says what each constraint leaves. Do: add machines to MAAS, release
 	// some, or ask for less in another MaasMachineTemplate. The claim is made as soon as a machine fits.
 	NoMachineAvailableReason = "NoMachineAvailable"
-	// ClaimRefusedReason: MAAS refuses the claim as it is; the message has MAAS's words. Do: often the user of the API key lacks
-	// a right: grant it in MAAS. The claim is tried again by itself.
+	// ClaimRefusedReason: MAAS refuses the claim as it is, or says that it failed at it; the message has MAAS's words. Do: what the message
+	// says. Often the user of the API key lacks a right: grant it in MAAS. The claim is tried again by itself.
 	ClaimRefusedReason = "ClaimRefused"
 	// MachineNotFoundReason: MAAS has no machine with the stored system ID any more. Do: nothing, if a MachineHealthCheck
 	// watches it, for Cluster API then replaces it. Else delete the Machine.
@@ -66,10 +66,10 @@ const (
 	// touched. Do: nothing, if a MachineHealthCheck watches it, for Cluster API then replaces it. Else delete the Machine.
 	MachineNotOursReason = "MachineNotOurs"
 	// MachineOfAnotherUserReason: the machine carries our claim, but belongs to another MAAS user than our API key does. It is
-	// neither touched nor given up. Do: use a key of that user again, or release the machine in MAAS.
+	// neither touched nor given up. Do: put a key of that user into MAAS_API_KEY. All machines of that user show this: do not release them.
 	MachineOfAnotherUserReason = "MachineOfAnotherUser"
 	// InvalidClaimReason: the stored provider ID and system ID contradict each other, or cannot be read, or the claim is that of
-	// another object: somebody edited or copied them. Do: delete the Machine; an object that was copied by hand, delete that.
+	// another object: somebody edited or copied them. Do: what the message says: set `spec.providerID` back, or delete the copy.
 	InvalidClaimReason = "InvalidClaim"
 )
 
@@ -81,19 +81,19 @@ const (
 	MachineDeployedReason = "MachineDeployed"
 	// WaitingForMachineReason: no machine is claimed yet. Do: see MachineAllocated.
 	WaitingForMachineReason = "WaitingForMachine"
-	// DeployingReason: MAAS is installing the image. Bare metal takes from minutes to most of an hour. Do: wait. The machine's
-	// page in MAAS shows how far it is.
+	// DeployingReason: MAAS is installing the image, or was too busy to begin and is asked again. Bare metal takes from minutes to most of an
+	// hour. Do: wait. The machine's page in MAAS shows how far it is.
 	DeployingReason = "MachineDeploying"
-	// DeployOutcomeUnknownReason: MAAS did not answer the deploy call. The machine is read before anything else is done. Do:
-	// wait, for it passes within minutes. If it keeps coming back, look at how busy MAAS is.
+	// DeployOutcomeUnknownReason: MAAS, or a proxy before it, gave no usable answer to the deploy call. The machine is read before anything else
+	// is done. Do: wait, for it passes within minutes. If it keeps coming back, look into MAAS's own log, and at how busy it is.
 	DeployOutcomeUnknownReason = "DeployOutcomeUnknown"
-	// DeployRefusedReason: MAAS refuses to deploy; the message has MAAS's words. Do: often the image is not there: upload it, or
-	// name another in another MaasMachineTemplate. The deployment is tried again by itself.
+	// DeployRefusedReason: MAAS refuses to deploy, or says that it could not; the message has MAAS's words. Do: what the message says. Often the
+	// image is not there, or no address is left in the subnet. The deployment is tried again by itself.
 	DeployRefusedReason = "DeployRefused"
 	// DeployFailedReason: the deployment failed on the machine. Do: look at the machine's installation output in MAAS.
 	DeployFailedReason = "MachineDeployFailed"
-	// MachineLeftDeployedReason: somebody moved the deployed machine to another state. It is never deployed again. Do: delete
-	// the Machine, or let a MachineHealthCheck do it.
+	// MachineLeftDeployedReason: somebody moved the deployed machine to another state. It is never deployed again. Do: bring it back in MAAS as
+	// the message says, such as out of rescue mode; or delete the Machine, or let a MachineHealthCheck do it.
 	MachineLeftDeployedReason = "MachineLeftDeployed"
 	// MachineLockedReason: the machine is locked in MAAS, which refuses every act on it. Do: unlock it in MAAS.
 	MachineLockedReason = "MachineLocked"
@@ -119,8 +119,8 @@ const (
 	MachineInRescueModeReason = "MachineInRescueMode"
 	// MachineTestingReason: an operator has the machine tested. Do: wait for the end of the tests, or abort them in MAAS.
 	MachineTestingReason = "MachineTesting"
-	// MachineFailedTestingReason: the machine failed a hardware test. Do: look at the results in MAAS. Then override the failed
-	// test, or delete the Machine to get another.
+	// MachineFailedTestingReason: the machine failed a hardware test. Do: look at the results in MAAS. Override the failed test there, or mark the
+	// machine broken, for else MAAS does not release it; then delete the Machine to get another.
 	MachineFailedTestingReason = "MachineFailedTesting"
 )
 
@@ -131,8 +131,8 @@ const (
 	// PowerUnknownReason: MAAS cannot tell. Do: if it stays, check the machine's power settings in MAAS.
 	PowerUnknownReason = "PowerUnknown"
 	// PoweredOffReason: MAAS sees the power off. The condition is Unknown until that has lasted; then it is False, and the
-	// machine is switched on. Do: a machine that was deployed to memory is lost: delete the Machine to get another. Where
-	// switching on fails, check the machine's power settings in MAAS.
+	// machine is switched on, unless it is locked. Do: unlock one that is locked. A machine that was deployed to memory is lost: delete the
+	// Machine to get another. Where switching on fails, check the machine's power settings in MAAS.
 	PoweredOffReason = "PoweredOff"
 )
 
@@ -140,8 +140,8 @@ const (
 const (
 	// DNSAttachedReason: the machine's address is in the record.
 	DNSAttachedReason = "DNSAttached"
-	// DNSAttachPendingReason: the address joins the record when the machine has one and its API server serves. Do: if it stays,
-	// look at the message; where it waits for the API server, look at the kubelet and the static pods on the machine.
+	// DNSAttachPendingReason: the address joins the record when the machine has one, as `spec.addressFrom` asks, and its API server serves. Do: if
+	// it stays, look at the message; where it waits for the API server, look at the kubelet and the static pods on the machine.
 	DNSAttachPendingReason = "DNSAttachPending"
 	// DNSDetachPendingReason: the address has yet to leave the record, before the machine is released. Do: if it stays, the
 	// message says why MAAS does not let it go.
@@ -156,8 +156,8 @@ const (
 const (
 	// NodeProviderIDSetReason: the Node has the provider ID.
 	NodeProviderIDSetReason = "NodeProviderIDSet"
-	// WaitingForNodeReason: no Node of this machine has registered. Do: if it stays long after the deployment, look at
-	// cloud-init and the kubelet on the machine.
+	// WaitingForNodeReason: no Node of this machine has registered, or several could be it. Do: if it stays long after the deployment, look at
+	// cloud-init and the kubelet on the machine. Of several Nodes, delete those that are not the machine's.
 	WaitingForNodeReason = "WaitingForNode"
 	// WorkloadClusterUnreachableReason: the workload cluster does not answer. Do: see APIServerAvailable of the MaasCluster.
 	WorkloadClusterUnreachableReason = "WorkloadClusterUnreachable"
@@ -174,12 +174,13 @@ const (
 	// LeavingDNSReason: the address is being taken out of the DNS record, which comes before the release. Do: if it stays, the
 	// message says why MAAS does not let it go.
 	LeavingDNSReason = "LeavingDNS"
-	// ReleasingReason: MAAS is releasing the machine. Erasing disks takes long.
+	// ReleasingReason: MAAS is releasing the machine, or was too busy to begin and is asked again. Erasing disks takes long.
 	ReleasingReason = "Releasing"
-	// ReleaseOutcomeUnknownReason: MAAS did not answer the release. The machine is read before anything else is done. Do: wait,
-	// for it passes within minutes. If it keeps coming back, look at how busy MAAS is.
+	// ReleaseOutcomeUnknownReason: MAAS, or a proxy before it, gave no usable answer to the release. The machine is read before anything else is
+	// done. Do: wait, for it passes within minutes. If it keeps coming back, look into MAAS's own log, and at how busy it is.
 	ReleaseOutcomeUnknownReason = "ReleaseOutcomeUnknown"
-	// ReleaseFailedReason: MAAS could not release the machine; the message has MAAS's words. Do: look at the machine in MAAS.
+	// ReleaseFailedReason: MAAS refuses to release the machine, or says that it could not; the message has MAAS's words. Do: look at the machine
+	// in MAAS, above all at its power settings.
 	// For hardware beyond hope: the annotation `infrastructure.cluster.x-k8s.io/maas-abandon`, with the reason as its value,
 	// lets the object go without a release.
 	ReleaseFailedReason = "ReleaseFailed"

@@ -81,7 +81,7 @@ func deploySituations() []situation {
 				w.add(worker)
 			},
 			shows:   "MachineDeployed=False DeployRefused",
-			message: "the bootstrap data of Machine prod-md-0 is too large for MAAS maas.example.com, or for a proxy before it: make the files in its bootstrap object fewer or shorter",
+			message: "the bootstrap data of Machine prod-md-0 is too large for MAAS maas.example.com, or for a proxy before it: make the files in KubeadmConfig prod-md-0 fewer or shorter",
 			event:   "DeployFailed",
 			do:      "Make the bootstrap data smaller: fewer or shorter files in the KubeadmConfig.",
 			mend:    (*world).heals,
@@ -198,7 +198,7 @@ func deploySituations() []situation {
 				}))
 			},
 			shows:   "MachineDeployed=False WaitingForBootstrapData",
-			message: "the Secret prod-md-0-bootstrap with the bootstrap data of Machine prod-md-0 is not there, or is empty: look at its bootstrap object; if it does not come back, delete Machine prod-md-0 in Kubernetes to get another",
+			message: "the Secret prod-md-0-bootstrap with the bootstrap data of Machine prod-md-0 is not there, or is empty: look at KubeadmConfig prod-md-0; if it does not come back, delete Machine prod-md-0 in Kubernetes to get another",
 			do:      "Look at the KubeadmConfig of the Machine. If the Secret does not come back, delete the Machine to get another.",
 		},
 		{

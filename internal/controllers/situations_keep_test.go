@@ -61,7 +61,7 @@ func keepSituations() []situation {
 			shows:   "MachineAllocated=False MachineOfAnotherUser",
 			message: "machine node1 (aaaaa1) in MAAS maas.example.com belongs to user \"capmaas\", but the API key is one of user \"capmaas-2\": put a key of user \"capmaas\" into MAAS_API_KEY; do not release the machine",
 			event:   "MachineUnusable",
-			do:      "Put a key of the user that owns the machines into `MAAS_API_KEY`.",
+			do:      "Put a key of the user that owns the machines into `MAAS_API_KEY`. All machines of that user show this: do not release them.",
 			mend:    func(w *world) { w.startsWith(ourKey) },
 		},
 		{
@@ -79,7 +79,7 @@ func keepSituations() []situation {
 			shows:   "MachineDeployed=False MachineLeftDeployed",
 			message: "machine node1 (aaaaa1) in MAAS maas.example.com is in state Rescue mode (an operator has it in rescue mode): exit rescue mode in MAAS; if you want another machine, delete Machine prod-md-0 in Kubernetes after that",
 			event:   "MachineUnusable",
-			do:      "Exit rescue mode in MAAS, or delete the Machine to get another.",
+			do:      "Exit rescue mode in MAAS. To get another machine, delete the Machine after that: while it is in rescue mode, MAAS does not release it.",
 			mend:    func(w *world) { w.must(w.region.SetStatus("aaaaa1", simulator.StatusDeployed)) },
 		},
 		{
@@ -88,7 +88,7 @@ func keepSituations() []situation {
 			shows:   "MachineDeployed=False MachineLeftDeployed",
 			message: "machine node1 (aaaaa1) in MAAS maas.example.com is in state Testing (an operator has it tested): wait for the end of the test, or abort it in MAAS; if you want another machine, delete Machine prod-md-0 in Kubernetes after that",
 			event:   "MachineUnusable",
-			do:      "Wait for the end of the tests, or delete the Machine to get another.",
+			do:      "Wait for the end of the tests, or abort them in MAAS. To get another machine, delete the Machine after that: while it is tested, MAAS does not release it.",
 			mend:    func(w *world) { w.must(w.region.SetStatus("aaaaa1", simulator.StatusDeployed)) },
 		},
 		{
@@ -202,10 +202,10 @@ func joinSituations() []situation {
 				w.node("two", "", w.inMAAS(worker).Addresses...)
 			},
 			shows:        "NodeProviderIDSet=False WaitingForNode",
-			message:      "several Nodes (one, two) have an address, the system UUID or the name of machine node1 (aaaaa1): delete the Nodes that are not this machine's in the workload cluster",
+			message:      "several Nodes (one, two) have an address, the system UUID or the name of machine node1 (aaaaa1): in the workload cluster, delete those that are not this machine's",
 			ready:        "True Ready",
 			readyMessage: "machine node1 (aaaaa1) in MAAS maas.example.com",
-			do:           "Delete the Node that is not this machine's.",
+			do:           "Delete the Node that is not this machine's, in the workload cluster.",
 			mend: func(w *world) {
 				w.must(w.workload.Delete(context.Background(), &corev1.Node{ObjectMeta: metav1.ObjectMeta{Name: "two"}}))
 			},
@@ -244,10 +244,10 @@ func joinSituations() []situation {
 			},
 			on:           controller,
 			shows:        "DNSAttached=False DNSAttachPending",
-			message:      "machine node1 (aaaaa1) in MAAS maas.example.com has no address in subnet 10.99.0.0/24, as spec.addressFrom asks: connect it so in MAAS, or correct addressFrom in a new MaasMachineTemplate",
+			message:      "machine node1 (aaaaa1) in MAAS maas.example.com has no address in subnet 10.99.0.0/24, as spec.addressFrom asks: correct addressFrom in a new MaasMachineTemplate, or connect machines so in MAAS and roll them out anew",
 			ready:        "True Ready",
 			readyMessage: "machine node1 (aaaaa1) in MAAS maas.example.com",
-			do:           "Correct `addressFrom` in the template, or connect the machine to that subnet in MAAS, and roll the machines out anew.",
+			do:           "Correct `addressFrom` in a new MaasMachineTemplate, or connect machines to that subnet in MAAS, and roll the machines out anew: MAAS does not change the network of a machine that is deployed.",
 		},
 		{
 			name: "MAAS refuses to put the machine's address into the control plane's DNS record",

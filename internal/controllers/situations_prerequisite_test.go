@@ -56,7 +56,7 @@ func prerequisiteSituations() []situation {
 				edit(w, &clusterv1.Machine{}, worker, func(m *clusterv1.Machine) { m.Spec.Bootstrap.DataSecretName = nil })
 			},
 			shows:   "MachineAllocated=False WaitingForBootstrapData",
-			message: "waiting for the bootstrap data of Machine prod-md-0: workers wait until the control plane is initialized; else look at its bootstrap object",
+			message: "waiting for the bootstrap data of Machine prod-md-0: workers wait until the control plane is initialized; if it stays so after that, look at KubeadmConfig prod-md-0",
 			do:      "Workers wait here until the control plane is initialized. If it stays, look at the KubeadmConfig of the Machine.",
 		},
 		{
@@ -66,7 +66,7 @@ func prerequisiteSituations() []situation {
 				edit(w, &corev1.Secret{}, worker+"-bootstrap", func(s *corev1.Secret) { s.Data["format"] = []byte("ignition") })
 			},
 			shows:   "MachineAllocated=False UnsupportedBootstrapFormat",
-			message: "the bootstrap data of Machine prod-md-0 is in format \"ignition\", and only cloud-config is supported: correct the format in its bootstrap object",
+			message: "the bootstrap data of Machine prod-md-0 is in format \"ignition\", and only cloud-config is supported: correct the format in KubeadmConfig prod-md-0",
 			event:   "UnsupportedBootstrapFormat",
 			do:      "Drop `format: ignition` from the KubeadmConfigTemplate or the KubeadmControlPlane.",
 			mend: func(w *world) {

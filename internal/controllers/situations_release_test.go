@@ -125,7 +125,7 @@ func releaseSituations() []situation {
 			name:    "MAAS does not allow our user to release the machine",
 			wrong:   deleted(func(w *world, _ string) error { w.answers("release", 403, ""); return nil }),
 			shows:   "Deleting=True ReleaseFailed",
-			message: "MAAS maas.example.com does not let the API key's user \"capmaas\" release machine node1 (aaaaa1): look there who owns it and whether it is locked, or release it there by hand",
+			message: "MAAS maas.example.com does not let the API key's user \"capmaas\" release machine node1 (aaaaa1): look in MAAS who owns it and whether it is locked, or release it there by hand",
 			event:   "ReleaseFailed",
 			do:      "Look at the machine in MAAS: who owns it, and whether it is locked. Release it there by hand if CAPMAAS may not.",
 			mend:    (*world).heals,

@@ -56,7 +56,7 @@ func (o observation) toRelease(m *maas.Machine) request {
 	r := request{
 		to: "release " + shortName(m), condition: infrav1.MachineDeletingCondition,
 		unknown: infrav1.ReleaseOutcomeUnknownReason, refused: infrav1.ReleaseFailedReason, busy: infrav1.ReleasingReason,
-		todo: "look there who owns it and whether it is locked, or release it there by hand",
+		todo: "look in MAAS who owns it and whether it is locked, or release it there by hand",
 		mend: "check its power settings in MAAS, and its BMC; CAPMAAS tries again by itself",
 	}
 	if m.Status == maas.StatusFailedDiskErasing {

@@ -51,8 +51,11 @@ func (o observation) bootstrapName() string {
 
 // waitsForBootstrap says what is missing of the bootstrap data.
 func (o observation) waitsForBootstrap() string {
-	if o.bootstrap.secret == "" {
-		return fmt.Sprintf("waiting for the bootstrap data of %s: workers wait until the control plane is initialized; else look at %s", o.ownerName(), o.bootstrapName())
+	switch {
+	case o.bootstrap.secret == "" && o.controlPlane():
+		return fmt.Sprintf("waiting for the bootstrap data of %s: if it stays so, look at %s", o.ownerName(), o.bootstrapName())
+	case o.bootstrap.secret == "":
+		return fmt.Sprintf("waiting for the bootstrap data of %s: workers wait until the control plane is initialized; if it stays so after that, look at %s", o.ownerName(), o.bootstrapName())
 	}
 	return fmt.Sprintf("the Secret %s with the bootstrap data of %s is not there, or is empty: look at %s", o.bootstrap.secret, o.ownerName(), o.bootstrapName())
 }

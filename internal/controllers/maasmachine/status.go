@@ -225,7 +225,7 @@ func nodeOfStatus(o observation) *metav1.Condition {
 		c.Status, c.Reason = metav1.ConditionUnknown, infrav1.WorkloadClusterUnreachableReason
 		c.Message = fmt.Sprintf("the management cluster cannot reach workload cluster %s: look at APIServerAvailable of %s", o.cluster.Name, o.infraName())
 	case node == nil && len(o.node.rivals) > 0:
-		c.Message = fmt.Sprintf("several Nodes (%s) have an address, the system UUID or the name of %s: delete the Nodes that are not this machine's in the workload cluster",
+		c.Message = fmt.Sprintf("several Nodes (%s) have an address, the system UUID or the name of %s: in the workload cluster, delete those that are not this machine's",
 			strings.Join(o.node.rivals, ", "), shortName(o.machine))
 	case node == nil:
 		c.Message = fmt.Sprintf("%s has not joined the cluster yet: if it stays so, look at cloud-init and kubelet on it, and whether it reaches the control plane's endpoint",
@@ -269,7 +269,7 @@ func (o observation) missingAddress() string {
 	if from.Subnet != "" {
 		where = append(where, "in subnet "+from.Subnet)
 	}
-	return fmt.Sprintf("%s has no address %s, as spec.addressFrom asks: connect it so in MAAS, or correct addressFrom in a new MaasMachineTemplate",
+	return fmt.Sprintf("%s has no address %s, as spec.addressFrom asks: correct addressFrom in a new MaasMachineTemplate, or connect machines so in MAAS and roll them out anew",
 		o.nameOf(o.machine), strings.Join(where, " "))
 }
 
