@@ -63,7 +63,7 @@ func (w *world) add(name string, change ...func(*infrav1.MaasMachine)) {
 	for _, o := range []client.Object{
 		&clusterv1.Machine{
 			ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: name, Labels: labels, UID: "uid"},
-			Spec:       clusterv1.MachineSpec{ClusterName: cluster, Bootstrap: clusterv1.Bootstrap{
+			Spec: clusterv1.MachineSpec{ClusterName: cluster, Bootstrap: clusterv1.Bootstrap{
 				DataSecretName: &data,
 				ConfigRef:      clusterv1.ContractVersionedObjectReference{APIGroup: "bootstrap.cluster.x-k8s.io", Kind: "KubeadmConfig", Name: name},
 			}},

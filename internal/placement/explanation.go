@@ -1,6 +1,7 @@
 package placement
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -20,12 +21,16 @@ type finding struct {
 	left     int
 	rejected int
 	states   string // of the machines it rejected
+	names    string // of some of them, where there is something to do about them
 }
 
 func (e *Explanation) add(r requirement, left int, rejected []maas.Machine) {
 	f := finding{requirement: r, left: left, rejected: len(rejected)}
 	if r.byState {
 		f.states = countStates(rejected)
+	}
+	if r.amiss.one != "" {
+		f.names = nameSome(rejected)
 	}
 	e.found = append(e.found, f)
 }
@@ -79,18 +84,18 @@ func (f finding) none(first bool) string {
 	text := ""
 	switch {
 	case f.rejected == 1 && f.amiss.one != "":
-		return one + " " + f.amiss.one
+		text = one + " " + f.amiss.one
 	case f.amiss.many != "" && first:
-		return "all " + these + " " + f.amiss.many
+		text = "all " + these + " " + f.amiss.many
 	case f.amiss.many != "":
-		return "all of these " + f.amiss.many
+		text = "all of these " + f.amiss.many
 	case f.rejected == 1:
 		text = fmt.Sprintf("%s %s %s", one, f.verb.not, f.what)
 	default:
 		text = fmt.Sprintf("none of %s %s %s", these, f.verb.one, f.what)
 	}
-	if f.states != "" {
-		text += " (" + f.states + ")"
+	if about := cmp.Or(f.states, f.names); about != "" {
+		text += " (" + about + ")"
 	}
 	return text
 }
@@ -107,6 +112,20 @@ func (f finding) verbFor(n int) string {
 		return f.verb.one
 	}
 	return f.verb.many
+}
+
+// nameSome reads like: node1, node2, node3 and 5 more.
+func nameSome(machines []maas.Machine) string {
+	const some = 3
+	var names []string
+	for _, m := range machines {
+		names = append(names, cmp.Or(m.Hostname, m.SystemID))
+	}
+	slices.Sort(names)
+	if len(names) > some {
+		return fmt.Sprintf("%s and %d more", strings.Join(names[:some], ", "), len(names)-some)
+	}
+	return strings.Join(names, ", ")
 }
 
 // countStates reads like: 2 Deployed, 1 Broken.

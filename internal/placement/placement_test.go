@@ -155,17 +155,17 @@ func TestChooseExplainsWhyNothingFits(t *testing.T) {
 	}{
 		"the design's example": {candidates: fleet, want: placement.Constraints{Pool: "workers", Tags: []string{"gpu"}},
 			says: `no machine available: 14 in pool "workers", 3 of them have tag "gpu", none of these is Ready (2 Deployed, 1 Broken): add or release machines, or ask for less`},
-		"the first constraint leaves none": {candidates: fleet, want: placement.Constraints{Pool: "worker"}, says: `no machine available: none of 15 machines is in pool "worker": put machines into it, or correct resourcePool in a new MaasMachineTemplate`},
+		"the first constraint leaves none": {candidates: fleet, want: placement.Constraints{Pool: "worker"}, says: `no machine available: none of 15 machines is in pool "worker": put machines into it, or correct spec.resourcePool in a new MaasMachineTemplate`},
 		"one is left, then none": {candidates: fleet, want: placement.Constraints{Pool: "other", MinCPU: 16},
-			says: `no machine available: 1 in pool "other", this one does not have 16 cores or more (minCPU): add larger machines, or ask for less in a new MaasMachineTemplate`},
+			says: `no machine available: 1 in pool "other", this one does not have 16 cores or more (spec.minCPU): add larger machines, or ask for less in a new MaasMachineTemplate`},
 		"a constraint that takes nothing away is not mentioned": {candidates: fleet, want: placement.Constraints{Pool: "workers", Zone: "z1", MinMemoryMiB: 99999},
-			says: `no machine available: 14 in pool "workers", none of these has 99999 MiB of memory or more (minMemory): add larger machines, or ask for less in a new MaasMachineTemplate`},
+			says: `no machine available: 14 in pool "workers", none of these has 99999 MiB of memory or more (spec.minMemory): add larger machines, or ask for less in a new MaasMachineTemplate`},
 		"all busy, nothing asked": {candidates: []maas.Machine{machine("a", state(maas.StatusDeployed))}, want: placement.Constraints{},
 			says: `no machine available: the only machine is not Ready (Deployed): add or release machines, or ask for less`},
 		"only a locked one": {candidates: []maas.Machine{machine("a", locked), machine("b", state(maas.StatusNew))}, want: placement.Constraints{},
-			says: `no machine available: 1 of 2 machines is Ready, this one is locked: unlock one in MAAS`},
+			says: `no machine available: 1 of 2 machines is Ready, this one is locked (a): unlock one in MAAS`},
 		"a tag that must not be there": {candidates: []maas.Machine{machine("a", tags("bad"))}, want: placement.Constraints{NotTags: []string{"bad"}},
-			says: `no machine available: the only machine has tag "bad", which notTags excludes: take it off a machine, or drop it in a new MaasMachineTemplate`},
+			says: `no machine available: the only machine has tag "bad", which spec.notTags excludes (a): take it off a machine, or drop it in a new MaasMachineTemplate`},
 		"MAAS is empty": {want: placement.Constraints{Pool: "x"}, says: `no machine available: MAAS shows no machine to the API key's user: add machines and commission them, or look at that user's rights`},
 		"one constraint that MAAS judges": {candidates: fleet, want: placement.Constraints{Pool: "workers", Storage: "root:900(ssd)", Satisfying: map[string]bool{}},
 			says: `no machine available: 14 in pool "workers", 11 of them are Ready, none of these has storage "root:900(ssd)": add such machines, or ask for less in a new MaasMachineTemplate`},
@@ -179,17 +179,19 @@ func TestChooseExplainsWhyNothingFits(t *testing.T) {
 			want: placement.Constraints{Storage: "root:900", Satisfying: map[string]bool{}}, says: `no machine available: the only machine is not Ready (Deployed): add or release machines, or ask for less`},
 		"several have a tag that must not be there": {candidates: []maas.Machine{machine("a", tags("bad")), machine("b", tags("bad"))},
 			want: placement.Constraints{NotTags: []string{"bad"}},
-			says: `no machine available: all 2 machines have tag "bad", which notTags excludes: take it off a machine, or drop it in a new MaasMachineTemplate`},
+			says: `no machine available: all 2 machines have tag "bad", which spec.notTags excludes (a, b): take it off a machine, or drop it in a new MaasMachineTemplate`},
+		"many are locked": {candidates: []maas.Machine{machine("e", locked), machine("d", locked), machine("c", locked), machine("b", locked), machine("a", locked)},
+			says: `no machine available: 5 machines are Ready, all of these are locked (a, b, c and 2 more): unlock one in MAAS`},
 		"all are locked": {candidates: []maas.Machine{machine("a", locked), machine("b", locked)}, want: placement.Constraints{},
-			says: `no machine available: 2 machines are Ready, all of these are locked: unlock one in MAAS`},
+			says: `no machine available: 2 machines are Ready, all of these are locked (a, b): unlock one in MAAS`},
 		"nothing was asked that MAAS judges": {candidates: []maas.Machine{machine("a"), machine("b")}, prefer: placement.Preferences{Taken: anyOf("a", "b")},
 			want: placement.Constraints{Satisfying: map[string]bool{}},
-			says: `no machine available: 2 machines are Ready, all of these were taken by others first: CAPMAAS tries again by itself`},
+			says: `no machine available: 2 machines are Ready, all of these were taken by others first (a, b): CAPMAAS tries again by itself`},
 		"another claim was quicker": {candidates: fleet, want: placement.Constraints{Pool: "other"}, prefer: placement.Preferences{Taken: anyOf("x")},
-			says: `no machine available: 1 in pool "other", this one was taken by others first: CAPMAAS tries again by itself`},
+			says: `no machine available: 1 in pool "other", this one was taken by others first (x): CAPMAAS tries again by itself`},
 		"other claims were quicker": {candidates: []maas.Machine{machine("a"), machine("b"), machine("c", state(maas.StatusBroken))},
 			prefer: placement.Preferences{Taken: anyOf("a", "b")},
-			says:   `no machine available: 2 of 3 machines are Ready, all of these were taken by others first: CAPMAAS tries again by itself`},
+			says:   `no machine available: 2 of 3 machines are Ready, all of these were taken by others first (a, b): CAPMAAS tries again by itself`},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -227,7 +229,7 @@ func TestSuitableAsksNotWhoHasAMachine(t *testing.T) {
 	}
 	want.Tags, want.MinCPU = []string{"gpu"}, 32
 	suitable, why = placement.Suitable(fleet, want)
-	const says = `3 in pool "workers", 1 of them has tag "gpu", this one does not have 32 cores or more (minCPU): add larger machines, or ask for less in a new MaasMachineTemplate`
+	const says = `3 in pool "workers", 1 of them has tag "gpu", this one does not have 32 cores or more (spec.minCPU): add larger machines, or ask for less in a new MaasMachineTemplate`
 	if len(suitable) != 0 || why.Details() != says {
 		t.Errorf("got %d machines and %q, want none and %q", len(suitable), why.Details(), says)
 	}

@@ -61,7 +61,7 @@ func kindRequirements(want Constraints) []requirement {
 		}
 	}
 	add(want.Pool != "", requirement{fits: func(m maas.Machine) bool { return m.Pool.Name == want.Pool },
-		verb: is, what: fmt.Sprintf("in pool %q", want.Pool), todo: "put machines into it, or correct resourcePool in a new MaasMachineTemplate"})
+		verb: is, what: fmt.Sprintf("in pool %q", want.Pool), todo: "put machines into it, or correct spec.resourcePool in a new MaasMachineTemplate"})
 	add(want.Zone != "", requirement{fits: func(m maas.Machine) bool { return m.Zone.Name == want.Zone },
 		verb: is, what: fmt.Sprintf("in zone %q", want.Zone), todo: "put machines into it, or ask for another failure domain"})
 	for _, tag := range want.Tags {
@@ -70,18 +70,18 @@ func kindRequirements(want Constraints) []requirement {
 	}
 	for _, tag := range want.NotTags {
 		add(true, requirement{fits: func(m maas.Machine) bool { return !slices.Contains(m.Tags, tag) },
-			verb: is, what: fmt.Sprintf("without tag %q", tag), amiss: amiss{fmt.Sprintf("has tag %q, which notTags excludes", tag), fmt.Sprintf("have tag %q, which notTags excludes", tag)},
+			verb: is, what: fmt.Sprintf("without tag %q", tag), amiss: amiss{fmt.Sprintf("has tag %q, which spec.notTags excludes", tag), fmt.Sprintf("have tag %q, which spec.notTags excludes", tag)},
 			todo: "take it off a machine, or drop it in a new MaasMachineTemplate"})
 	}
 	add(want.Architecture != "", requirement{fits: func(m maas.Machine) bool { return sameArchitecture(m.Architecture, want.Architecture) },
-		verb: is, what: fmt.Sprintf("of architecture %q", want.Architecture), todo: "add such machines, or correct architecture in a new MaasMachineTemplate"})
+		verb: is, what: fmt.Sprintf("of architecture %q", want.Architecture), todo: "add such machines, or correct spec.architecture in a new MaasMachineTemplate"})
 	const larger = "add larger machines, or ask for less in a new MaasMachineTemplate"
 	add(want.MinCPU > 0, requirement{fits: func(m maas.Machine) bool { return m.CPUCount >= want.MinCPU },
-		verb: has, what: fmt.Sprintf("%d cores or more (minCPU)", want.MinCPU), todo: larger})
+		verb: has, what: fmt.Sprintf("%d cores or more (spec.minCPU)", want.MinCPU), todo: larger})
 	add(want.MinMemoryMiB > 0, requirement{fits: func(m maas.Machine) bool { return m.MemoryMiB >= want.MinMemoryMiB },
-		verb: has, what: fmt.Sprintf("%d MiB of memory or more (minMemory)", want.MinMemoryMiB), todo: larger})
+		verb: has, what: fmt.Sprintf("%d MiB of memory or more (spec.minMemory)", want.MinMemoryMiB), todo: larger})
 	add(want.MinDiskGB > 0, requirement{fits: func(m maas.Machine) bool { return BootDiskBytes(m) >= int64(want.MinDiskGB)*1_000_000_000 },
-		verb: has, what: fmt.Sprintf("a boot disk of %d GB or more (minDiskSize)", want.MinDiskGB), todo: larger})
+		verb: has, what: fmt.Sprintf("a boot disk of %d GB or more (spec.minDiskSize)", want.MinDiskGB), todo: larger})
 	return all
 }
 

@@ -46,7 +46,11 @@ func (r *Reconciler) findCandidate(ctx context.Context, o *observation) error {
 		return err
 	}
 	fitting, why := placement.Choose(all, want, prefer)
-	if o.scarcity = why.String(); len(fitting) > 0 {
+	switch o.scarcity = why.String(); {
+	case len(all) == 0:
+		o.scarcity = fmt.Sprintf("no machine available: MAAS %s shows none to the API key's user %q: add machines and commission them, or look at that user's rights",
+			o.maasHost, o.user)
+	case len(fitting) > 0:
 		o.scarcity = "no machine available: those that fit were taken a moment ago: CAPMAAS tries again by itself"
 	}
 	return nil

@@ -49,7 +49,7 @@ func TestNothingFits(t *testing.T) {
 	w.add("w1", false, func(m *infrav1.MaasMachine) { m.Spec.MinCPU = 64 })
 	w.pass("w1", 5*time.Minute)
 	w.expect("w1", infrav1.MachineReadyCondition, metav1.ConditionFalse, infrav1.NoMachineAvailableReason)
-	if m := conditions.GetMessage(w.get("w1"), infrav1.MachineReadyCondition); !strings.Contains(m, "machines has 64 cores or more (minCPU): add larger machines") {
+	if m := conditions.GetMessage(w.get("w1"), infrav1.MachineReadyCondition); !strings.Contains(m, "machines has 64 cores or more (spec.minCPU): add larger machines") {
 		t.Errorf("message: %s", m)
 	}
 	if _, blocked := w.get("w1").Annotations[clusterctlv1.BlockMoveAnnotation]; blocked || w.calls("allocate") != 0 {

@@ -65,9 +65,9 @@ func TestReadyTellsTheStory(t *testing.T) {
 		"MAAS is away, and the machine was well": {seen(keeping, maas.StatusDeployed, maasAway, known), "True", "Ready", ""},
 		"MAAS is away, before the machine is ours": {nothingYet(withToken, maasAway), "Unknown", "MAASUnreachable", "MAAS maas.test is not available"},
 		"no machine fits": {nothingYet(withToken, func(o *observation) {
-			o.candidate, o.scarcity = "", "no machine available: 2 machines are Ready, all of these are locked: unlock one in MAAS"
+			o.candidate, o.scarcity = "", "no machine available: 2 machines are Ready, all of these are locked (m1, m2): unlock one in MAAS"
 		}),
-			"False", "NoMachineAvailable", "no machine available: 2 machines are Ready, all of these are locked"},
+			"False", "NoMachineAvailable", "no machine available: 2 machines are Ready, all of these are locked (m1, m2)"},
 		"deploying": {seen(deploying, maas.StatusDeploying), "False", "MachineDeploying", "MAAS is installing the image"},
 		"the deployment failed": {seen(deploying, maas.StatusFailedDeployment, failedWith("curtin: no disk")), "False", "MachineDeployFailed",
 			"the deployment of machine m1 (aaaaa1) in MAAS maas.test failed (MAAS says: curtin: no disk): look at http://maas.test/MAAS/r/machine/aaaaa1; delete Machine w1 in Kubernetes to get another"},

@@ -114,7 +114,7 @@ func TestTheConditionSaysWhyCapacityIsNotKnown(t *testing.T) {
 	}{
 		"known": {fleet(), infrav1.MaasMachineSpec{Tags: []string{"arm"}}, metav1.ConditionTrue, infrav1.CapacityKnownReason, ""},
 		"nothing fits": {fleet(), infrav1.MaasMachineSpec{ResourcePool: "gpu", MinCPU: 64}, metav1.ConditionFalse, infrav1.NoSuitableMachineReason,
-			`no machine in MAAS maas.test fits: 1 in pool "gpu", this one does not have 64 cores or more (minCPU): add larger machines, or ask for less in a new MaasMachineTemplate`},
+			`no machine in MAAS maas.test fits: 1 in pool "gpu", this one does not have 64 cores or more (spec.minCPU): add larger machines, or ask for less in a new MaasMachineTemplate`},
 		"MAAS is empty": {nil, infrav1.MaasMachineSpec{}, metav1.ConditionFalse, infrav1.NoSuitableMachineReason,
 			"no machine in MAAS maas.test fits: MAAS shows the API key's user no machine that was commissioned: commission machines in MAAS, or give that user access to them"},
 		"several architectures": {fleet(), infrav1.MaasMachineSpec{}, metav1.ConditionFalse, infrav1.ArchitectureUnknownReason,
