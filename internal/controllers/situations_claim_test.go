@@ -73,9 +73,8 @@ func claimSituations() []situation {
 				}
 			},
 			wrong:   adds(worker, func(m *infrav1.MaasMachine) { m.Spec.NotTags = []string{"old"} }),
-			unclear: true,
 			shows:   "MachineAllocated=False NoMachineAvailable",
-			message: "no machine available: all 3 machines have tag \"old\", which spec.notTags excludes (node1, node2, node3): take it off a machine, or drop it in a new MaasMachineTemplate",
+			message: "no machine available: all 3 machines have tag \"old\", which spec.notTags excludes (node1, node2, node3): remove the tag from one, or drop it in a new MaasMachineTemplate",
 			event:   "NoMachineAvailable",
 			do:      "Take the tag off a machine in MAAS, or drop it from notTags in the MaasMachineTemplate.",
 		},

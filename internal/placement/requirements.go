@@ -71,7 +71,7 @@ func kindRequirements(want Constraints) []requirement {
 	for _, tag := range want.NotTags {
 		add(true, requirement{fits: func(m maas.Machine) bool { return !slices.Contains(m.Tags, tag) },
 			verb: is, what: fmt.Sprintf("without tag %q", tag), amiss: amiss{fmt.Sprintf("has tag %q, which spec.notTags excludes", tag), fmt.Sprintf("have tag %q, which spec.notTags excludes", tag)},
-			todo: "take it off a machine, or drop it in a new MaasMachineTemplate"})
+			todo: "remove the tag from one, or drop it in a new MaasMachineTemplate"})
 	}
 	add(want.Architecture != "", requirement{fits: func(m maas.Machine) bool { return sameArchitecture(m.Architecture, want.Architecture) },
 		verb: is, what: fmt.Sprintf("of architecture %q", want.Architecture), todo: "add such machines, or correct spec.architecture in a new MaasMachineTemplate"})
