@@ -125,7 +125,7 @@ func TestEventsRaiseThoseWhoAwait(t *testing.T) {
 		"a machine becomes free":       {func(w *world) error { return w.region.OperatorRelease("aaaaa3") }, []string{"waiting"}},
 		"a followed one becomes free":  {func(w *world) error { return w.region.OperatorRelease("aaaaa1") }, []string{"aaaaa1", "waiting"}},
 		"a followed one breaks":        {func(w *world) error { return w.region.SetStatus("aaaaa1", simulator.StatusBroken) }, []string{"aaaaa1"}},
-		"another one changes":          {func(w *world) error { return w.region.SetStatus("aaaaa3", simulator.StatusBroken) }, []string{"waiting"}},
+		"another one breaks":           {func(w *world) error { return w.region.SetStatus("aaaaa3", simulator.StatusBroken) }, []string{}},
 		"an installation goes on":      {func(w *world) error { return w.region.LogEvent("aaaaa3", "INFO", "Configuring OS", "") }, []string{}},
 		"the power of another changes": {func(w *world) error { return w.region.LogEvent("aaaaa3", "DEBUG", "Node powered on", "") }, []string{}},
 	} {
@@ -199,6 +199,14 @@ func TestWhoBeginsToAwaitMissesNothing(t *testing.T) {
 	w.expectRaised()
 }
 
+// comesAndGoes lets a free machine be used and become free again.
+func (w *world) comesAndGoes(systemID string) {
+	w.Helper()
+	w.must(w.region.SetStatus(systemID, simulator.StatusBroken))
+	w.must(w.region.SetStatus(systemID, simulator.StatusReady))
+	w.hear()
+}
+
 func TestEventLogIsReadAtAPace(t *testing.T) {
 	t.Parallel()
 	for name, tc := range map[string]struct {
@@ -210,12 +218,10 @@ func TestEventLogIsReadAtAPace(t *testing.T) {
 		"while somebody waits":  {func(w *world) { w.Await(object("a")) }, 12, 12},
 		"while somebody waits and machines come and go": {func(w *world) {
 			w.Await(object("a"))
-			w.must(w.region.SetStatus("aaaaa2", simulator.StatusBroken))
-			w.hear()
+			w.comesAndGoes("aaaaa2")
 		}, 29, 30},
 		"while machines come and go and nobody waits": {func(w *world) {
-			w.must(w.region.SetStatus("aaaaa2", simulator.StatusBroken))
-			w.hear()
+			w.comesAndGoes("aaaaa2")
 		}, 12, 12},
 		"while MAAS is away": {func(w *world) {
 			w.region.SetIntercept(func(simulator.Request) simulator.Fault { return simulator.Fault{Status: 502} })

@@ -29,7 +29,7 @@ func (v *view) heard(events []maas.Event, now time.Time) news {
 		followed := e != nil && len(e.followers) > 0
 		if changedStatus(event) && (!followed || isAboutFree(event)) {
 			n.lists = true
-			n.free = n.free || becameFree(event) || !followed
+			n.free = n.free || becameFree(event)
 		}
 		if e == nil {
 			continue

@@ -153,13 +153,12 @@ func TestThoseToldDoNotJoinAnOlderRequest(t *testing.T) {
 	before, after := make(chan []string), make(chan []string)
 	go func() { before <- w.free() }()
 	<-arrived
-	w.must(w.region.SetStatus("aaaaa1", simulator.StatusBroken))
-	w.hear()
+	w.comesAndGoes("aaaaa1")
 	w.expectRaised("waiting")
 	go func() { after <- w.free() }()
 	release()
 	<-before
-	if got := <-after; !slices.Equal(got, []string{"aaaaa2", "aaaaa3"}) {
+	if got := <-after; !slices.Equal(got, []string{"aaaaa1", "aaaaa2", "aaaaa3"}) {
 		t.Errorf("found %v", got)
 	}
 	if got := count(w.asked(time.Time{}), "machines?status=ready"); got != 2 {
