@@ -35,6 +35,10 @@ type Options struct {
 	WatchFilter string
 }
 
+// clusterConcurrency is how many MaasClusters are reconciled at a time. One would do but for a MAAS that hangs: each then waits
+// half a minute.
+const clusterConcurrency = 4
+
 // Setup adds all controllers to a manager that was made with ManagerOptions. MAAS is not asked anything yet.
 func Setup(ctx context.Context, mgr ctrl.Manager, options Options) error {
 	clusters, err := newClusterCache(ctx, mgr, options)
@@ -66,7 +70,7 @@ func Setup(ctx context.Context, mgr ctrl.Manager, options Options) error {
 		Recorder:     mgr.GetEventRecorder(FieldManager),
 		WatchFilter:  options.WatchFilter,
 	}
-	if err := cluster.SetupWithManager(ctx, mgr, controller.Options{MaxConcurrentReconciles: 1}); err != nil {
+	if err := cluster.SetupWithManager(ctx, mgr, controller.Options{MaxConcurrentReconciles: clusterConcurrency}); err != nil {
 		return err
 	}
 	machines := inventory.New(options.MAAS, nil)

@@ -193,12 +193,15 @@ func (o observation) pace() inventory.Pace {
 }
 
 // rest is how long to wait before looking again. One whose machine the shared view shows is woken by that, so it looks less often
-// by itself; a power that is off is to be acted on in time.
+// by itself; but nobody tells when a grace time is over, or when an API server begins to serve.
 func (o observation) rest(last wait) time.Duration {
-	if o.direct || o.machine == nil || o.provisioned() && o.machine.PowerState != maas.PowerOn {
-		return last.after
+	woken := !o.direct && o.machine != nil
+	isOff := o.machine != nil && o.provisioned() && o.machine.PowerState != maas.PowerOn
+	joins := o.dns.managed && !o.dns.attached && !o.leaving()
+	if woken && !isOff && !joins {
+		return 5 * last.after
 	}
-	return 5 * last.after
+	return last.after
 }
 
 // writeStatus tells users what was found.
