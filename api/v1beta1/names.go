@@ -15,9 +15,10 @@ const (
 	// that the machine is found again whatever happened in between. It never changes, and it survives `clusterctl move`.
 	ClaimAnnotation = "infrastructure.cluster.x-k8s.io/maas-claim"
 
-	// ClaimAttemptAnnotation on a MaasMachine names the machine whose allocation was asked for and not yet answered, and since
-	// when: "<system ID> <RFC 3339 time>". While it stands, no other machine is asked for, so that a lost answer never
-	// leads to two. It comes and goes with Cluster API's block-move annotation.
+	// ClaimAttemptAnnotation on a MaasMachine names the machine whose allocation or deployment was asked for and not yet answered,
+	// and since when: "<system ID> <RFC 3339 time>". While it stands, no other machine is asked for, so that a lost answer never
+	// leads to two, and a deletion waits until a late answer can have no effect. It comes and goes with Cluster API's block-move
+	// annotation.
 	ClaimAttemptAnnotation = "infrastructure.cluster.x-k8s.io/maas-claim-attempt"
 
 	// AbandonAnnotation on a MaasMachine that is being deleted lets it go although its machine could not be released. Its

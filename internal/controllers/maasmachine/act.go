@@ -39,12 +39,11 @@ func (r *Reconciler) act(ctx context.Context, o *observation, s step) (failure, 
 			setAnnotation(m, infrav1.ClaimAnnotation, newToken(r.now(), rand.Text()))
 		})
 	case beginClaim:
-		return nil, r.change(ctx, o, func(m *infrav1.MaasMachine) {
-			setAnnotation(m, infrav1.ClaimAttemptAnnotation, s.systemID+" "+r.now().UTC().Format(time.RFC3339))
-			if _, blocked := m.Annotations[clusterctlv1.BlockMoveAnnotation]; !blocked {
-				setAnnotation(m, clusterctlv1.BlockMoveAnnotation, ourBlock)
-			}
-		})
+		return nil, r.beginAttempt(ctx, o, s.systemID)
+	case beginDeploy:
+		return nil, r.beginAttempt(ctx, o, s.systemID)
+	case endAttempt:
+		return nil, r.endAttempt(ctx, o)
 	case claim:
 		return r.claim(ctx, o, s.systemID)
 	case adopt:
@@ -126,11 +125,17 @@ func (r *Reconciler) claim(ctx context.Context, o *observation, systemID string)
 	case failure == nil:
 		// Not the machine that was asked for: it is found by its claim, and judged there.
 		return nil, r.endAttempt(ctx, o)
-	case errors.Is(failure, maas.ErrConflict), errors.Is(failure, maas.ErrInvalid), errors.Is(failure, maas.ErrForbidden), errors.Is(failure, maas.ErrNotFound):
+	case refused(failure):
 		// MAAS said no, once and for all. If an earlier request took effect, the claim finds its machine.
 		return failure, r.endAttempt(ctx, o)
 	}
 	return failure, nil
+}
+
+// refused says that MAAS said no, so that a request has no effect.
+func refused(failure error) bool {
+	return errors.Is(failure, maas.ErrConflict) || errors.Is(failure, maas.ErrInvalid) || errors.Is(failure, maas.ErrForbidden) ||
+		errors.Is(failure, maas.ErrNotFound)
 }
 
 // write annotates a machine of ours.
@@ -144,6 +149,16 @@ func (r *Reconciler) store(ctx context.Context, o *observation, systemID string)
 	return r.change(ctx, o, func(m *infrav1.MaasMachine) {
 		m.Spec.SystemID = systemID
 		dropAttempt(m)
+	})
+}
+
+// beginAttempt writes down which machine is about to be asked for.
+func (r *Reconciler) beginAttempt(ctx context.Context, o *observation, systemID string) error {
+	return r.change(ctx, o, func(m *infrav1.MaasMachine) {
+		setAnnotation(m, infrav1.ClaimAttemptAnnotation, systemID+" "+r.now().UTC().Format(time.RFC3339))
+		if _, blocked := m.Annotations[clusterctlv1.BlockMoveAnnotation]; !blocked {
+			setAnnotation(m, clusterctlv1.BlockMoveAnnotation, ourBlock)
+		}
 	})
 }
 
@@ -180,6 +195,9 @@ func (r *Reconciler) deploy(ctx context.Context, o *observation) (failure, err e
 	})
 	if failure == nil {
 		r.tell(o, normal, telemetry.DeployStarted, telemetry.ActionDeploy, "MAAS installs %s on %s", o.object.Spec.Image, o.nameOf(o.machine))
+	}
+	if failure == nil || refused(failure) {
+		return failure, r.endAttempt(ctx, o)
 	}
 	return failure, nil
 }

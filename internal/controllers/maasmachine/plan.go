@@ -30,6 +30,9 @@ func next(o observation) step {
 	if extra := o.extraClaimed(); extra != nil {
 		return releaseExtra{extra.SystemID}
 	}
+	if try := o.attempt(); try.systemID != "" && o.now.Sub(try.since).Abs() >= claimSettles {
+		return endAttempt{}
+	}
 	if o.provisioned() {
 		return nextKeep(o)
 	}
@@ -183,6 +186,10 @@ func nextInstall(o observation, w wait) step {
 	}
 	done, err := o.did(deploy{})
 	if !done {
+		begin, try := beginDeploy{o.machine.SystemID}, o.attempt()
+		if begun, _ := o.did(begin); !begun && (try.systemID == "" || o.now.Sub(try.since).Abs() > moving) {
+			return begin
+		}
 		return deploy{}
 	}
 	return o.waitAfter(err, o.toDeploy())

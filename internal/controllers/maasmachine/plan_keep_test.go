@@ -44,7 +44,7 @@ func TestPower(t *testing.T) {
 		"off for long, but on its way out": {seen(keeping, maas.StatusDeployed, power(maas.PowerOff), offSince(time.Hour, "False"), ownerGoes), "all is well"},
 		"off for long, but not Deployed": {seen(keeping, maas.StatusBroken, power(maas.PowerOff), offSince(time.Hour, "False")),
 			"wait: MachineDeployed MachineLeftDeployed"},
-		"off for long, but not deployed by us yet": {seen(deploying, maas.StatusAllocated, power(maas.PowerOff), offSince(time.Hour, "False")), "deploy"},
+		"off for long, but not deployed by us yet": {seen(deploying, maas.StatusAllocated, power(maas.PowerOff), offSince(time.Hour, "False")), "begin deploy aaaaa1"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

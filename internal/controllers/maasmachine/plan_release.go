@@ -69,8 +69,8 @@ func nextGiveBack(o observation, left []*maas.Machine) step {
 	if try := o.attempt(); try.systemID != "" && len(o.claimed) == 0 && o.now.Sub(try.since) < claimSettles {
 		return wait{
 			condition: infrav1.MachineDeletingCondition, reason: infrav1.ClaimOutcomeUnknownReason, after: releasing,
-			message: fmt.Sprintf("MAAS %s did not answer when it was asked to allocate machine %s: waiting some minutes, so that a late answer leaves no machine allocated",
-				o.maasHost, try.systemID),
+			message: fmt.Sprintf("MAAS %s did not answer when it was asked %s machine %s: waiting some minutes, so that a late answer leaves no machine allocated",
+				o.maasHost, o.attempted(), try.systemID),
 		}
 	}
 	switch {
@@ -84,6 +84,14 @@ func nextGiveBack(o observation, left []*maas.Machine) step {
 		return removeFinalizer{kept}
 	}
 	return removeFinalizer{released}
+}
+
+// attempted is what was asked for and not answered: a machine is deployed once it is known which one it is.
+func (o observation) attempted() string {
+	if o.systemID() == "" {
+		return "to allocate"
+	}
+	return "to deploy"
 }
 
 // nextReleaseOf gives one machine of ours back.

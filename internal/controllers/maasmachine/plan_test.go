@@ -118,7 +118,7 @@ func TestNextStep(t *testing.T) {
 		{maas.StatusRetired, adopts, "wait: MachineDeployed MachineRetired", left, blocked},
 		{maas.StatusBroken, adopts, "wait: MachineDeployed MachineBroken", left, blocked}, // its power is on; see below
 		{maas.StatusDeploying, adopts, "wait: MachineDeployed MachineDeploying", left, releases},
-		{maas.StatusAllocated, adopts, "deploy", left, releases},
+		{maas.StatusAllocated, adopts, "begin deploy aaaaa1", left, releases},
 		{maas.StatusFailedDeployment, adopts, "wait: MachineDeployed MachineDeployFailed", left, releases},
 		{maas.StatusReleasing, toBeFree, released, left, "wait: Deleting Releasing"},
 		{maas.StatusFailedReleasing, toBeFree, released, left, releases},

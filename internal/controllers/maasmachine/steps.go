@@ -18,8 +18,12 @@ type (
 	annotate struct{ systemID string }
 	// releaseExtra lets go of an allocated machine that a claim got beside the one it keeps.
 	releaseExtra struct{ systemID string }
+	// beginDeploy writes down that the machine is about to be deployed: a request that MAAS takes up late acquires it anew.
+	beginDeploy struct{ systemID string }
 	// deploy installs the image.
 	deploy struct{}
+	// endAttempt removes what stands of a request that can have no effect any more.
+	endAttempt struct{}
 	// setProviderID freezes the machine's identity, once it is deployed.
 	setProviderID struct{ providerID string }
 	// joinDNS puts the machine's address into the control plane's record.
@@ -52,7 +56,7 @@ type (
 // its time: whose the machine is has to be seen anew then.
 func showsElsewhere(s step) bool {
 	switch s.(type) {
-	case setProviderID, linkNode, joinDNS:
+	case beginDeploy, endAttempt, setProviderID, linkNode, joinDNS:
 		return true
 	}
 	return false
@@ -97,7 +101,9 @@ func (s claim) key() string         { return "claim " + s.systemID }
 func (s adopt) key() string         { return "adopt " + s.systemID }
 func (s annotate) key() string      { return "annotate " + s.systemID }
 func (s releaseExtra) key() string  { return "release extra " + s.systemID }
+func (s beginDeploy) key() string   { return "begin deploy " + s.systemID }
 func (deploy) key() string          { return "deploy" }
+func (endAttempt) key() string      { return "end attempt" }
 func (setProviderID) key() string   { return "set provider ID" }
 func (joinDNS) key() string         { return "join DNS" }
 func (leaveDNS) key() string        { return "leave DNS" }
@@ -120,6 +126,6 @@ const (
 const (
 	// powerGrace is how long the power must have been off before a machine is switched on. MAAS polls every 5 minutes.
 	powerGrace = 5 * time.Minute
-	// claimSettles is when an unanswered allocation can have no effect any more. MAAS 3.7: it tries for at most 90 s.
+	// claimSettles is when an unanswered request for a machine can have no effect any more. MAAS 3.7: it tries for at most 90 s.
 	claimSettles = 3 * time.Minute
 )
