@@ -39,8 +39,6 @@ type situation struct {
 	event, note string
 	// others are the warnings about other objects: <object> <reason>: <note>.
 	others []string
-	// unclear says that the message does not meet the rules for messages yet. Once it does, the test asks to drop this.
-	unclear bool
 	// passes says that nobody can do anything, or need do anything: it passes by itself, or others are at it.
 	passes bool
 

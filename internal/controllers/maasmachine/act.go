@@ -50,13 +50,13 @@ func (r *Reconciler) act(ctx context.Context, o *observation, s step) (failure, 
 		if err := r.store(ctx, o, s.systemID); err != nil {
 			return nil, err
 		}
-		r.tell(o, normal, telemetry.MachineAdopted, telemetry.ActionClaim, "Machine %s in MAAS %s was found by its claim", s.systemID, o.maasHost)
+		r.tell(o, normal, telemetry.MachineAdopted, telemetry.ActionClaim, "machine %s in MAAS %s was found by its claim", s.systemID, o.maasHost)
 		return nil, nil
 	case setProviderID:
 		if err := r.change(ctx, o, func(m *infrav1.MaasMachine) { m.Spec.ProviderID = s.providerID }); err != nil {
 			return nil, err
 		}
-		r.tell(o, normal, telemetry.Deployed, telemetry.ActionDeploy, "The image runs on %s", o.nameOf(o.machine))
+		r.tell(o, normal, telemetry.Deployed, telemetry.ActionDeploy, "the image runs on %s", o.nameOf(o.machine))
 		return nil, nil
 	case deploy:
 		return r.deploy(ctx, o)
@@ -80,7 +80,7 @@ func (r *Reconciler) actOutside(ctx context.Context, o *observation, s step) err
 	case powerOn:
 		_, err := r.MAAS.PowerOn(ctx, o.machine.SystemID, comment(o))
 		if err == nil {
-			r.tell(o, normal, telemetry.PoweredOn, telemetry.ActionPower, "Switched on %s, which was off", o.nameOf(o.machine))
+			r.tell(o, normal, telemetry.PoweredOn, telemetry.ActionPower, "switched on %s, which was off", o.nameOf(o.machine))
 		}
 		return err
 	case joinDNS:
@@ -120,7 +120,7 @@ func (r *Reconciler) claim(ctx context.Context, o *observation, systemID string)
 			return nil, err
 		}
 		o.answered = m
-		r.tell(o, normal, telemetry.MachineAllocated, telemetry.ActionClaim, "Claimed %s", o.nameOf(m))
+		r.tell(o, normal, telemetry.MachineAllocated, telemetry.ActionClaim, "allocated %s", o.nameOf(m))
 		return nil, nil
 	case failure == nil:
 		// Not the machine that was asked for: it is found by its claim, and judged there.
@@ -249,17 +249,17 @@ func (r *Reconciler) letGo(ctx context.Context, o *observation, because ending) 
 	}
 	switch because {
 	case released:
-		r.tell(o, normal, telemetry.Released, telemetry.ActionRelease, "Machine %s in MAAS %s is released", o.systemID(), o.maasHost)
+		r.tell(o, normal, telemetry.Released, telemetry.ActionRelease, "%s in MAAS %s is released", o.storedName(), o.maasHost)
 	case gone:
-		r.tell(o, warning, telemetry.MachineLost, telemetry.ActionRelease, "MAAS %s has no machine %s any more: nothing to release", o.maasHost, o.systemID())
+		r.tell(o, warning, telemetry.MachineLost, telemetry.ActionRelease, "MAAS %s has no %s any more: nothing is left to release", o.maasHost, o.storedName())
 	case notOurs:
-		r.tell(o, warning, telemetry.MachineLost, telemetry.ActionRelease, "Machine %s in MAAS %s is not ours any more, and was left alone", o.systemID(), o.maasHost)
+		r.tell(o, warning, telemetry.MachineLost, telemetry.ActionRelease, "%s in MAAS %s %s: nothing is left to release", o.storedName(), o.maasHost, o.whose())
 	case kept:
-		r.tell(o, warning, telemetry.Kept, telemetry.ActionRelease, "The deployment of %s failed, and it is kept: look at %s, and release it there",
+		r.tell(o, warning, telemetry.Kept, telemetry.ActionRelease, "the deployment of %s failed, and it is kept: look at %s, and release it there",
 			o.nameOf(o.machine), o.page)
 	case abandoned:
-		r.tell(o, warning, telemetry.Abandoned, telemetry.ActionRelease, "Machine %s in MAAS %s was abandoned, not released: %s",
-			o.systemID(), o.maasHost, o.abandonReason())
+		r.tell(o, warning, telemetry.Abandoned, telemetry.ActionRelease, "%s in MAAS %s was abandoned, not released: %s",
+			o.storedName(), o.maasHost, o.abandonReason())
 	}
 	return nil
 }

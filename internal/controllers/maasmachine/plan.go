@@ -112,6 +112,9 @@ func (o observation) prerequisite() (wait, bool) {
 	switch {
 	case o.owner == nil:
 		w.reason, w.message = infrav1.WaitingForOwnerReason, "no Machine owns this object yet, which Cluster API sets within seconds: delete it if it was made by hand"
+	case o.cluster == nil && o.object.Labels[clusterv1.ClusterNameLabel] == "":
+		w.reason, w.message = infrav1.WaitingForClusterInfrastructureReason,
+			fmt.Sprintf("this object has no label %s that names its Cluster: set it, or delete the object if it was made by hand", clusterv1.ClusterNameLabel)
 	case o.cluster == nil:
 		w.reason, w.message = infrav1.WaitingForClusterInfrastructureReason,
 			fmt.Sprintf("%s, which label %s names, does not exist: make it, or correct the label", o.clusterName(), clusterv1.ClusterNameLabel)
