@@ -79,9 +79,11 @@ func (l *eventLog) took(asked maas.EventFilter, answer maas.EventPage, now time.
 		l.last = max(l.last, e.ID)
 	}
 	slices.SortFunc(p.events, func(a, b maas.Event) int { return int(a.ID - b.ID) })
-	if p.more = len(answer.Events) >= pageSize; p.more {
+	if len(answer.Events) >= pageSize {
 		// Asked for what comes after a gap, MAAS would show this page again, and there would be no getting on.
 		clear(l.gaps)
+		// A full page without news says nothing of what comes after it, and one that comes whatever is asked for is not to be asked for at once.
+		p.more = l.last > first
 		return p
 	}
 	if first > 0 {

@@ -108,3 +108,20 @@ func TestABacklogIsReadOnce(t *testing.T) {
 		t.Errorf("%d of %d events were read", read, len(committed))
 	}
 }
+
+// Something between us and MAAS may answer each request with the same page.
+func TestAPageWithoutNewsIsNotAskedForAgainAtOnce(t *testing.T) {
+	t.Parallel()
+	now := time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
+	l := eventLog{}
+	l.took(l.next(now), shown(100), now)
+	var ids []int64
+	for id := range int64(pageSize) {
+		ids = append(ids, 101+id)
+	}
+	for _, more := range []bool{true, false, false} {
+		if p := l.took(l.next(now), shown(ids...), now); p.more != more {
+			t.Errorf("more: %t, want %t", p.more, more)
+		}
+	}
+}
