@@ -33,7 +33,7 @@ func claimSituations() []situation {
 			shows:   "MachineAllocated=False NoMachineAvailable",
 			message: "no machine available: 2 in pool \"workers\", none of these is Ready (2 Deployed): add or release machines, or ask for less",
 			event:   "NoMachineAvailable",
-			do:      "Wait, release machines of the pool that nobody needs, add some to it, or ask for another pool in the MaasMachineTemplate.",
+			do:      "Wait, release machines of the pool that nobody needs, add some to it, or ask for another pool in a new MaasMachineTemplate.",
 			mend:    func(w *world) { w.must(w.region.OperatorRelease("aaaaa2")) },
 		},
 		{
@@ -42,7 +42,7 @@ func claimSituations() []situation {
 			shows:   "MachineAllocated=False NoMachineAvailable",
 			message: "no machine available: none of 3 machines is in pool \"spare\": put machines into it, or correct spec.resourcePool in a new MaasMachineTemplate",
 			event:   "NoMachineAvailable",
-			do:      "Put machines into the pool in MAAS, or ask for another one in the MaasMachineTemplate.",
+			do:      "Put machines into the pool in MAAS, or ask for another one in a new MaasMachineTemplate. Whether the pool exists is told by `ZonesAndPoolsFound` of the MaasCluster.",
 		},
 		{
 			name:    "The pool's name is misspelled",
@@ -53,7 +53,7 @@ func claimSituations() []situation {
 			others: []string{
 				"prod CheckFailed: MAAS maas.example.com has no resource pool \"wrokers\", which spec.resourcePool of MaasMachine default/prod-md-0 asks for: make it in MAAS, or name another one in a new MaasMachineTemplate",
 			},
-			do: "Correct the name in a new MaasMachineTemplate, or make the pool in MAAS.",
+			do: "Correct the name in a new MaasMachineTemplate, or make the pool in MAAS. `ZonesAndPoolsFound` of the MaasCluster says that MAAS has no such pool.",
 		},
 		{
 			name: "No machine has the tag",
@@ -63,7 +63,7 @@ func claimSituations() []situation {
 			shows:   "MachineAllocated=False NoMachineAvailable",
 			message: "no machine available: 2 in pool \"workers\", 1 of them has tag \"ssd\", this one does not have tag \"gpu\": give the tag to a machine, or drop it in a new MaasMachineTemplate",
 			event:   "NoMachineAvailable",
-			do:      "Give a machine of those that are left the tag in MAAS, or drop it from the MaasMachineTemplate.",
+			do:      "Give a machine of those that are left the tag in MAAS, or ask without it in a new MaasMachineTemplate.",
 		},
 		{
 			name: "Every machine has a tag that is not wanted",
@@ -76,7 +76,7 @@ func claimSituations() []situation {
 			shows:   "MachineAllocated=False NoMachineAvailable",
 			message: "no machine available: all 3 machines have tag \"old\", which spec.notTags excludes (node1, node2, node3): remove the tag from one, or drop it in a new MaasMachineTemplate",
 			event:   "NoMachineAvailable",
-			do:      "Take the tag off a machine in MAAS, or drop it from notTags in the MaasMachineTemplate.",
+			do:      "Take the tag off a machine in MAAS, or drop it from `notTags` in a new MaasMachineTemplate.",
 		},
 		{
 			name: "The Machine's failure domain is a zone without machines",
@@ -95,7 +95,7 @@ func claimSituations() []situation {
 			shows:   "MachineAllocated=False NoMachineAvailable",
 			message: "no machine available: none of 3 machines has 64 cores or more (spec.minCPU): add larger machines, or ask for less in a new MaasMachineTemplate",
 			event:   "NoMachineAvailable",
-			do:      "Ask for fewer in the MaasMachineTemplate, or add larger machines to MAAS.",
+			do:      "Ask for fewer in a new MaasMachineTemplate, or add larger machines to MAAS.",
 		},
 		{
 			name:    "No machine has enough memory",
@@ -103,7 +103,7 @@ func claimSituations() []situation {
 			shows:   "MachineAllocated=False NoMachineAvailable",
 			message: "no machine available: none of 3 machines has 65536 MiB of memory or more (spec.minMemory): add larger machines, or ask for less in a new MaasMachineTemplate",
 			event:   "NoMachineAvailable",
-			do:      "Ask for less in the MaasMachineTemplate, or add larger machines to MAAS.",
+			do:      "Ask for less in a new MaasMachineTemplate, or add larger machines to MAAS.",
 		},
 		{
 			name:    "No machine has a disk that is large enough",
@@ -111,7 +111,7 @@ func claimSituations() []situation {
 			shows:   "MachineAllocated=False NoMachineAvailable",
 			message: "no machine available: none of 3 machines has a boot disk of 2000 GB or more (spec.minDiskSize): add larger machines, or ask for less in a new MaasMachineTemplate",
 			event:   "NoMachineAvailable",
-			do:      "Ask for less in the MaasMachineTemplate. Only the disk that the machine boots from counts.",
+			do:      "Ask for less in a new MaasMachineTemplate. Only the disk that the machine boots from counts.",
 		},
 		{
 			name:    "No machine has the architecture",
@@ -122,7 +122,7 @@ func claimSituations() []situation {
 			others: []string{
 				"prod CheckFailed: MAAS maas.example.com has no image custom/u-2404 for arm64 (only for amd64), which spec.image of MaasMachine default/prod-md-0 asks for: upload it, or name another one in a new MaasMachineTemplate",
 			},
-			do: "Correct the architecture in the MaasMachineTemplate, or add such machines to MAAS.",
+			do: "Correct the architecture in a new MaasMachineTemplate, or add such machines to MAAS.",
 		},
 		{
 			name:    "Nothing satisfies the storage that is asked for",
@@ -130,7 +130,7 @@ func claimSituations() []situation {
 			shows:   "MachineAllocated=False NoMachineAvailable",
 			message: "no machine available: 3 machines are Ready, none of these has storage \"root:900(nvme)\": add such machines, or ask for less in a new MaasMachineTemplate",
 			event:   "NoMachineAvailable",
-			do:      "Ask for less in storage of the MaasMachineTemplate. MAAS's documentation of allocate tells its syntax.",
+			do:      "Ask for less in `storage` of a new MaasMachineTemplate. MAAS's documentation of allocate tells its syntax.",
 		},
 		{
 			name:    "The storage that is asked for is not in MAAS's syntax",
@@ -210,9 +210,9 @@ func claimSituations() []situation {
 				w.add(worker)
 			},
 			shows:   "MachineAllocated=False ClaimRefused",
-			message: "MAAS maas.example.com does not let the API key's user \"capmaas\" allocate machines: give it the right in MAAS, or use the key of a user who has it",
+			message: "MAAS maas.example.com does not let the API key's user \"capmaas\" allocate machines: give it the right in MAAS",
 			event:   "ClaimRefused",
-			do:      "Give the API key's user the right in MAAS, or use another user's key.",
+			do:      "Give the API key's user the right in MAAS. While no machine is allocated, the key of a user who has it does as well.",
 			mend:    (*world).heals,
 		},
 		{

@@ -36,7 +36,7 @@ func deploySituations() []situation {
 			shows:   "MachineDeployed=False DeployRefused",
 			message: "MAAS maas.example.com has no image custom/u-2404 for arm64, the architecture of machine node1 (aaaaa1): upload it, or name another one in a new MaasMachineTemplate",
 			event:   "DeployFailed",
-			do:      "Upload the image for that architecture, or ask for the image's architecture in the MaasMachineTemplate.",
+			do:      "Upload the image for that architecture, or ask for the image's architecture in a new MaasMachineTemplate.",
 		},
 		{
 			name: "MAAS has no addresses left in the machine's subnet",

@@ -23,7 +23,7 @@ func releaseSituations() []situation {
 			shows:   "Deleting=True HeldUntilConfirmed",
 			message: "this object was deleted, but Machine prod-md-0 was not: delete that instead, or confirm with annotation infrastructure.cluster.x-k8s.io/maas-confirm-delete=yes",
 			event:   "Held",
-			do:      "Delete the Machine. If the MaasMachine alone is really to go, confirm with the annotation `infrastructure.cluster.x-k8s.io/maas-confirm-delete`.",
+			do:      "Delete the Machine. If the MaasMachine alone is really to go, confirm with the annotation `infrastructure.cluster.x-k8s.io/maas-confirm-delete`, whatever its value.",
 			mend:    func(w *world) { w.deleteOwner(worker) },
 		},
 		{
@@ -139,7 +139,7 @@ func releaseSituations() []situation {
 			shows:   "Deleting=True ReleaseFailed",
 			message: "MAAS maas.example.com could not release machine node1 (aaaaa1) (Power action failed: IPMI authentication failed): check its power settings in MAAS, and its BMC; CAPMAAS tries again by itself",
 			event:   "ReleaseFailed",
-			do:      "Check the machine's power settings in MAAS, and its BMC. It is tried again by itself. For hardware beyond hope there is the annotation `infrastructure.cluster.x-k8s.io/maas-abandon`, with the reason as its value.",
+			do:      "Check the machine's power settings in MAAS, and its BMC. It is tried again by itself. For hardware beyond hope there is the annotation `infrastructure.cluster.x-k8s.io/maas-abandon` on the MaasMachine, with the reason as its value.",
 			mend:    (*world).heals,
 		},
 		{
@@ -160,7 +160,7 @@ func releaseSituations() []situation {
 			shows:   "Deleting=True ReleaseBlocked",
 			message: "machine node1 (aaaaa1) in MAAS maas.example.com belongs to user \"capmaas\", but the API key is one of user \"capmaas-2\": put a key of user \"capmaas\" into MAAS_API_KEY; the release goes on then",
 			event:   "ReleaseFailed",
-			do:      "Put a key of the user that owns the machines into `MAAS_API_KEY`.",
+			do:      "Put a key of the user that owns the machines into `MAAS_API_KEY`. The release then goes on.",
 			mend:    func(w *world) { w.startsWith(ourKey) },
 		},
 		{
@@ -176,7 +176,7 @@ func releaseSituations() []situation {
 			shows:   "Deleting=True ReleaseBlocked",
 			message: "machine node3 (aaaaa3) in MAAS maas.example.com was never allocated for this MaasMachine, so it is not released: release it there by hand if nobody needs it, and set annotation infrastructure.cluster.x-k8s.io/maas-abandon=<reason>",
 			event:   "ReleaseFailed",
-			do:      "Release the machine in MAAS if it is not needed, and let go of it with the annotation `infrastructure.cluster.x-k8s.io/maas-abandon`.",
+			do:      "Release the machine in MAAS if it is not needed, and let go of it with the annotation `infrastructure.cluster.x-k8s.io/maas-abandon` on the MaasMachine, with the reason as its value.",
 			mend: func(w *world) {
 				edit(w, &infrav1.MaasMachine{}, worker, func(m *infrav1.MaasMachine) {
 					metav1.SetMetaDataAnnotation(&m.ObjectMeta, infrav1.AbandonAnnotation, "released by hand")

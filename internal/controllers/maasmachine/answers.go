@@ -130,7 +130,7 @@ func (o observation) refusalOf(err error, r request) string {
 		}
 		todo := r.todo
 		if r.condition == infrav1.MachineAllocatedCondition {
-			todo = "give it the right in MAAS, or use the key of a user who has it"
+			todo = "give it the right in MAAS"
 		}
 		return fmt.Sprintf("MAAS %s does not let the API key's user %q %s%s: %s", o.maasHost, o.user, r.to, words, todo)
 	}
