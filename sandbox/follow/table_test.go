@@ -155,10 +155,11 @@ func TestMessagesDoNotRepeatTheNameAndTheStateBesideThem(t *testing.T) {
 	t.Parallel()
 	host := simulator.MachineSnapshot{SystemID: "abc123", Hostname: "calm-dingo", StatusName: "Deploying"}
 	for message, want := range map[string]string{
-		"machine calm-dingo (abc123) in MAAS 10.20.0.2:5240 is Deploying: MAAS is installing the image": "MAAS is installing the image",
-		"machine calm-dingo (abc123) in MAAS 10.20.0.2:5240 is Broken: an operator marked it broken":    "machine calm-dingo (abc123) in MAAS 10.20.0.2:5240 is Broken: an operator marked it broken",
-		"machine calm-dingo (abc123) in MAAS 10.20.0.2:5240":                                            "machine calm-dingo (abc123) in MAAS 10.20.0.2:5240",
-		"waiting for the bootstrap data":                                                                "waiting for the bootstrap data",
+		"machine calm-dingo (abc123) in MAAS 10.20.0.2:5240 is in state Deploying (MAAS is installing the image)": "MAAS is installing the image",
+		"machine calm-dingo (abc123) in MAAS 10.20.0.2:5240 is in state Deploying (so): do that":                  "so: do that",
+		"machine calm-dingo (abc123) in MAAS 10.20.0.2:5240 is in state Testing (an operator has it tested)":      "machine calm-dingo (abc123) in MAAS 10.20.0.2:5240 is in state Testing (an operator has it tested)",
+		"machine calm-dingo (abc123) in MAAS 10.20.0.2:5240":                                                      "machine calm-dingo (abc123) in MAAS 10.20.0.2:5240",
+		"waiting for the bootstrap data": "waiting for the bootstrap data",
 	} {
 		if got := withoutName(message, host); got != want {
 			t.Errorf("withoutName(%q) = %q, want %q", message, got, want)

@@ -96,11 +96,12 @@ func unhappy(conditions []metav1.Condition, kind string) string {
 // withoutName drops from a message the machine's name and state, which stand beside it.
 func withoutName(message string, host simulator.MachineSnapshot) string {
 	rest, named := strings.CutPrefix(message, fmt.Sprintf("machine %s (%s) in MAAS ", host.Hostname, host.SystemID))
-	name, means, found := strings.Cut(rest, ": ")
-	if !named || !found || !strings.HasSuffix(name, " is "+host.StatusName) {
+	_, rest, stated := strings.Cut(rest, " is in state "+host.StatusName+" (")
+	means, todo, found := strings.Cut(rest, ")")
+	if !named || !stated || !found {
 		return message
 	}
-	return means
+	return means + todo
 }
 
 // oneLine puts a message that lists several conditions into one line, and says once what several of them say.
