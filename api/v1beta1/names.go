@@ -21,6 +21,10 @@ const (
 	// annotation.
 	ClaimAttemptAnnotation = "infrastructure.cluster.x-k8s.io/maas-claim-attempt"
 
+	// UserAnnotation on a MaasMachine names the MAAS user who got its machine. MAAS does not show a user's machines to others who are no
+	// administrators, so with the key of another user they look like somebody else's.
+	UserAnnotation = "infrastructure.cluster.x-k8s.io/maas-user"
+
 	// AbandonAnnotation on a MaasMachine that is being deleted lets it go although its machine could not be released. Its
 	// value is the reason, which is recorded.
 	AbandonAnnotation = "infrastructure.cluster.x-k8s.io/maas-abandon"

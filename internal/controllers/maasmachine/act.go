@@ -148,6 +148,7 @@ func (r *Reconciler) write(ctx context.Context, o *observation, systemID string,
 func (r *Reconciler) store(ctx context.Context, o *observation, systemID string) error {
 	return r.change(ctx, o, func(m *infrav1.MaasMachine) {
 		m.Spec.SystemID = systemID
+		setAnnotation(m, infrav1.UserAnnotation, o.user)
 		dropAttempt(m)
 	})
 }

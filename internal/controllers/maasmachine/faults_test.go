@@ -76,31 +76,38 @@ func (w *world) takeAsUs(id string, annotations map[string]string) error {
 	return errors.Join(w.region.SetAgentName(id, "another"), w.region.SetAnnotations(id, annotations))
 }
 
-// TestAKeyOfAnotherUserLosesNoMachine: nobody can take a machine from its owner without a release, which wipes annotations.
+// TestAKeyOfAnotherUserLosesNoMachine: nobody can take a machine from its owner without a release, which wipes annotations. To users
+// who are no administrators MAAS does not even show it.
 func TestAKeyOfAnotherUserLosesNoMachine(t *testing.T) {
 	t.Parallel()
 	const key = "another:users:key"
-	w := newWorld(t, func(c *simulator.Config) {
-		c.Users = append(c.Users, simulator.User{Name: "second", APIKey: key, Admin: true})
-	})
-	w.add("w1", false)
-	w.until("w1", w.provisioned("w1"))
-	rightful, start := w.maas, len(w.region.Requests())
-	w.maas, _ = maas.New(maas.Config{Endpoint: rightful.Endpoint(), APIKey: key, Now: w.clock.Now})
-	w.pass("w1", 5*time.Minute)
-	// Not one of the reasons for which its address would be taken out of DNS.
-	w.expect("w1", infrav1.MachineAllocatedCondition, metav1.ConditionFalse, infrav1.MachineOfAnotherUserReason)
-	w.delete("w1")
-	w.pass("w1", 5*time.Minute)
-	w.expect("w1", infrav1.MachineDeletingCondition, metav1.ConditionTrue, infrav1.ReleaseBlockedReason)
-	w.expect("w1", infrav1.MachineAllocatedCondition, metav1.ConditionFalse, infrav1.MachineOfAnotherUserReason)
-	if all := w.writes(start); len(all) > 0 {
-		t.Errorf("touched: %v", all)
-	}
-	w.maas = rightful
-	w.until("w1", w.goneFrom("w1"))
-	if len(w.owned()) != 0 {
-		t.Errorf("owned: %v", w.owned())
+	for name, admin := range map[string]bool{"administrators": true, "plain users": false} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			w := newWorld(t, func(c *simulator.Config) {
+				c.Users[0].Admin = admin
+				c.Users = append(c.Users, simulator.User{Name: "second", APIKey: key, Admin: admin})
+			})
+			w.add("w1", false)
+			w.until("w1", w.provisioned("w1"))
+			rightful, start := w.maas, len(w.region.Requests())
+			w.maas, _ = maas.New(maas.Config{Endpoint: rightful.Endpoint(), APIKey: key, Now: w.clock.Now})
+			w.pass("w1", 5*time.Minute)
+			// Not one of the reasons for which its address would be taken out of DNS.
+			w.expect("w1", infrav1.MachineAllocatedCondition, metav1.ConditionFalse, infrav1.MachineOfAnotherUserReason)
+			w.delete("w1")
+			w.pass("w1", 5*time.Minute)
+			w.expect("w1", infrav1.MachineDeletingCondition, metav1.ConditionTrue, infrav1.ReleaseBlockedReason)
+			w.expect("w1", infrav1.MachineAllocatedCondition, metav1.ConditionFalse, infrav1.MachineOfAnotherUserReason)
+			if all := w.writes(start); len(all) > 0 {
+				t.Errorf("touched: %v", all)
+			}
+			w.maas = rightful
+			w.until("w1", w.goneFrom("w1"))
+			if len(w.owned()) != 0 {
+				t.Errorf("owned: %v", w.owned())
+			}
+		})
 	}
 }
 

@@ -126,6 +126,11 @@ func (o observation) lost() (reason, message string) {
 		if o.deleting() {
 			then = "the release goes on then"
 		}
+		if o.machine == nil {
+			return infrav1.MachineOfAnotherUserReason, fmt.Sprintf(
+				"%s in MAAS %s was allocated for user %q, but the API key is one of user %q, to whom MAAS does not show it: put a key of user %q into MAAS_API_KEY; %s",
+				o.storedName(), o.maasHost, o.formerUser(), o.user, o.formerUser(), then)
+		}
 		return infrav1.MachineOfAnotherUserReason, fmt.Sprintf("%s in MAAS %s belongs to user %q, but the API key is one of user %q: put a key of user %q into MAAS_API_KEY; %s",
 			o.storedName(), o.maasHost, o.machine.Owner, o.user, o.machine.Owner, then)
 	}

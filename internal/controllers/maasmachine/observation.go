@@ -192,10 +192,21 @@ func (o observation) owns(m *maas.Machine) bool {
 }
 
 // ofAnotherUser says that a machine which is not ours carries our claim nevertheless. MAAS: a release wipes annotations, so nobody
-// took it from us; our key is another user's than it was.
+// took it from us; our key is another user's than it was. A machine that MAAS does not show may be such a one, or not.
 func (o observation) ofAnotherUser() bool {
 	m := o.machine
-	return o.standing == holdsForeign && m != nil && m.Owner != "" && m.Owner != o.user && o.carriesClaim(m) && o.belongsToOther(m) == ""
+	if m == nil {
+		return o.standing == holdsForeign && o.formerUser() != ""
+	}
+	return o.standing == holdsForeign && m.Owner != "" && m.Owner != o.user && o.carriesClaim(m) && o.belongsToOther(m) == ""
+}
+
+// formerUser is the MAAS user who got the machine, if that was another one than ours is now.
+func (o observation) formerUser() string {
+	if user := o.object.Annotations[infrav1.UserAnnotation]; user != o.user {
+		return user
+	}
+	return ""
 }
 
 // belongsToOther names the object that a machine says it belongs to, if that is not this one: a copied object copies its claim.
