@@ -107,8 +107,8 @@ func Words(err error) string {
 	return strings.TrimRight(words, ". ")
 }
 
-// FailedWith returns what MAAS said of a failure of its own: it answered 500 or 503, and not with a web page. It is "" for any other err. MAAS
-// then undid the request's changes to its database, but what it began outside, such as switching power, may go on.
+// FailedWith returns what MAAS said of a failure of its own: it answered 500 or 503, and not with a web page. It is "" for any other err. What
+// MAAS began before it failed may still go on: of a write, the outcome is unknown until it is looked for.
 func FailedWith(err error) string {
 	var e *Error
 	if errors.As(err, &e) && e.Said && (e.StatusCode == http.StatusInternalServerError || e.StatusCode == http.StatusServiceUnavailable) {
