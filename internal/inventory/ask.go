@@ -7,8 +7,12 @@ import (
 	"github.com/capmaas/cluster-api-provider-maas/maas"
 )
 
-// listPatience is how long MAAS may take for a list.
-const listPatience = 2 * time.Minute
+const (
+	// listPatience is how long MAAS may take for a list.
+	listPatience = 2 * time.Minute
+	// overdue is when nobody begins to wait for a list any more: each of many who wait holds something up.
+	overdue = 30 * time.Second
+)
 
 // Free lists the machines that are Ready and satisfy what MAAS checks. One list serves all who ask within seconds, and longer while nothing
 // happens in MAAS. The callers must not change what they get. An error is one of package maas, and serves for seconds too.
@@ -67,14 +71,19 @@ func (v *Inventory) join(ctx context.Context, of *list, filter maas.MachineFilte
 
 // wait waits for an answer, without the lock.
 func (v *Inventory) wait(ctx context.Context, a *asking) error {
+	if v.now().Sub(a.answer.sent) >= overdue {
+		return unanswered(nil)
+	}
 	v.mu.Unlock()
 	defer v.mu.Lock()
 	select {
 	case <-a.done:
 		return nil
 	case <-ctx.Done():
-		return &maas.Error{
-			Kind: maas.KindUnavailable, Operation: "list_machines", Message: "MAAS did not answer in time", Err: ctx.Err(),
-		}
+		return unanswered(ctx.Err())
 	}
+}
+
+func unanswered(cause error) error {
+	return &maas.Error{Kind: maas.KindUnavailable, Operation: "list_machines", Message: "MAAS did not answer in time", Err: cause}
 }

@@ -326,3 +326,20 @@ func TestASlowListGivesMAASARest(t *testing.T) {
 		t.Errorf("in ten minutes it was asked %d times, want %d at most", asked, most)
 	}
 }
+
+func TestNobodyBeginsToWaitForAListThatHangs(t *testing.T) {
+	t.Parallel()
+	w := started(t)
+	release := make(chan struct{})
+	w.region.SetIntercept(func(simulator.Request) simulator.Fault { <-release; return simulator.Fault{} })
+	impatient, cancel := context.WithTimeout(t.Context(), 10*time.Millisecond)
+	defer cancel()
+	if _, err := w.Free(impatient, inventory.Constraints{}); !errors.Is(err, maas.ErrUnavailable) {
+		t.Errorf("the first: %v", err)
+	}
+	w.clock.Advance(30 * time.Second)
+	if _, err := w.Free(t.Context(), inventory.Constraints{}); !errors.Is(err, maas.ErrUnavailable) {
+		t.Errorf("the next: %v", err)
+	}
+	close(release)
+}
