@@ -6,7 +6,7 @@ import clusterv1 "sigs.k8s.io/cluster-api/api/core/v1beta2"
 // the workload API server is away: Cluster API would stop all health checks of the cluster.
 const (
 	// ClusterReadyCondition is True once the control plane's endpoint is known. Otherwise its reason and its message are those
-	// of the condition to look at.
+	// of the condition to look at. While it is True, its message is what the first of the checks found wrong, if anything is.
 	ClusterReadyCondition = clusterv1.ReadyCondition
 
 	// ClusterEndpointReadyCondition tells whether the control plane's address is published.

@@ -158,7 +158,7 @@ func keepSituations() []situation {
 			on:      cluster,
 			shows:   "MAASAvailable=False MAASUnreachable",
 			message: "MAAS maas.example.com is not available (cannot connect: connection refused): look whether MAAS runs, and whether the management cluster reaches it",
-			ready:   "True Ready",
+			ready:   saysSo,
 			event:   "MAASUnavailable",
 			do:      "Bring MAAS back, or the network to it. The cluster runs on; meanwhile no machine is claimed or released.",
 			mend:    (*world).heals,

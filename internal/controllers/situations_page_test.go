@@ -91,6 +91,8 @@ func (s situation) notes() string {
 	case s.ready == "":
 	case s.ready == "True Ready":
 		notes = append(notes, "Ready stays True.")
+	case s.ready == saysSo:
+		notes = append(notes, "Ready stays True, with the same message.")
 	case s.ready == "Unknown "+reason && s.readyMessage == s.message:
 		notes = append(notes, "Ready is Unknown.")
 	case strings.HasPrefix(s.shows, "Ready="):

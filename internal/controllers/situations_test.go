@@ -33,7 +33,8 @@ type situation struct {
 	// shows is <condition>=<status> <reason>.
 	shows   string
 	message string
-	// ready is what Ready says, as in shows: "" means that it is False, with the reason and message of shows.
+	// ready is what Ready says, as in shows: "" means that it is False, with the reason and message of shows; saysSo, that it is True
+	// and has the message.
 	ready, readyMessage string
 	// event is the reason of the warning about the object, with note; "" means that there is none. Without a note, it is the message.
 	event, note string
@@ -164,7 +165,13 @@ func (s situation) object() string {
 // said is what tells of the situation: the condition, or where that has nothing to tell any more, the event.
 func (s situation) said() string { return cmp.Or(s.message, s.note) }
 
+// saysSo is for what does not make an object unready, and is told in Ready all the same.
+const saysSo = "True Ready, with the message"
+
 func (s situation) wantReady() (shows, message string) {
+	if s.ready == saysSo {
+		return "Ready=True Ready", s.message
+	}
 	if s.ready != "" {
 		return "Ready=" + s.ready, s.readyMessage
 	}

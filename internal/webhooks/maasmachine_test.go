@@ -27,7 +27,7 @@ func newTestMachine(change func(*infrav1.MaasMachine)) *infrav1.MaasMachine {
 // claimed is a MaasMachine that has a machine.
 func claimed(m *infrav1.MaasMachine) {
 	m.Finalizers = []string{infrav1.MachineFinalizer}
-	m.Annotations = map[string]string{infrav1.ClaimAnnotation: "t0ken"}
+	m.Annotations = map[string]string{infrav1.ClaimAnnotation: "t0ken", infrav1.UserAnnotation: "capi"}
 	m.Spec.SystemID = "4y3h7n"
 }
 
@@ -185,6 +185,10 @@ func TestChangesOfMaasMachines(t *testing.T) {
 		"tags in another order": {deployed, func(m *infrav1.MaasMachine) { m.Spec.Tags = []string{"gpu_2", "ssd"} }, ""},
 		"an attempt of nobody's": {nil, annotation(infrav1.ClaimAttemptAnnotation, "4y3h7n 2026-01-01T00:00:00Z"),
 			"metadata.annotations[infrastructure.cluster.x-k8s.io/maas-claim-attempt]: Forbidden"},
+		"another user": {deployed, annotation(infrav1.UserAnnotation, "bob"),
+			"metadata.annotations[infrastructure.cluster.x-k8s.io/maas-user]: Forbidden"},
+		"no user": {deployed, func(m *infrav1.MaasMachine) { delete(m.Annotations, infrav1.UserAnnotation) },
+			"metadata.annotations[infrastructure.cluster.x-k8s.io/maas-user]: Forbidden"},
 		"another claim": {deployed, annotation(infrav1.ClaimAnnotation, "other"), claimPath},
 		"no claim":      {deployed, func(m *infrav1.MaasMachine) { m.Annotations = nil }, claimPath},
 		"another system ID": {claimed, func(m *infrav1.MaasMachine) { m.Spec.SystemID = "other1" },

@@ -242,13 +242,27 @@ func setReady(object *infrav1.MaasCluster) {
 		status, reason, message = metav1.ConditionFalse, deleting.Reason, deleting.Message
 	case published == nil:
 	case published.Status == metav1.ConditionTrue:
-		status, reason = metav1.ConditionTrue, clusterv1.ReadyReason
+		status, reason, message = metav1.ConditionTrue, clusterv1.ReadyReason, firstComplaint(object)
 	case provisioned != nil && *provisioned:
 		status, reason, message = metav1.ConditionTrue, clusterv1.ReadyReason, published.Message
 	default:
 		status, reason, message = published.Status, published.Reason, published.Message
 	}
 	setCondition(object, infrav1.ClusterReadyCondition, status, reason, message)
+}
+
+// firstComplaint is what a standing check found wrong. It does not make the cluster unready, but nobody looks at the conditions of
+// one that is said to be ready.
+func firstComplaint(object *infrav1.MaasCluster) string {
+	for _, kind := range []string{
+		infrav1.MAASAvailableCondition, infrav1.ClusterDomainServedCondition, infrav1.ClusterZonesAndPoolsFoundCondition,
+		infrav1.ClusterImagesFoundCondition, infrav1.ClusterEndpointResolvesCondition,
+	} {
+		if conditions.IsFalse(object, kind) {
+			return conditions.GetMessage(object, kind)
+		}
+	}
+	return ""
 }
 
 func setCondition(object *infrav1.MaasCluster, kind string, status metav1.ConditionStatus, reason, message string) {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"sync"
 	"time"
 
@@ -45,6 +46,9 @@ func (r *Reconciler) findCandidate(ctx context.Context, o *observation) error {
 	if err != nil {
 		return err
 	}
+	if want.Storage == "" && want.Interfaces == "" && len(want.Subnets) == 0 {
+		all = corrected(all, want.Satisfying, prefer)
+	}
 	fitting, why := placement.Choose(all, want, prefer)
 	switch o.scarcity = why.String(); {
 	case len(all) == 0:
@@ -58,6 +62,19 @@ func (r *Reconciler) findCandidate(ctx context.Context, o *observation) error {
 
 // wideViewAge is how old a look at all machines may be, which is heavy and serves explanations alone.
 const wideViewAge = time.Minute
+
+// corrected is a look at all machines, corrected by the list of free ones, which is the younger one: a machine that is not in it any
+// more was allocated since. Of those that another claim got before us that is known, and said.
+func corrected(all []maas.Machine, free map[string]bool, prefer placement.Preferences) []maas.Machine {
+	all = slices.Clone(all)
+	for i := range all {
+		m := &all[i]
+		if m.Status == maas.StatusReady && !m.Locked && !free[m.SystemID] && !prefer.Taken(m.SystemID) {
+			m.Status = maas.StatusAllocated
+		}
+	}
+	return all
+}
 
 // preferences say what is better among the machines that fit.
 func (r *Reconciler) preferences(ctx context.Context, o *observation) (placement.Preferences, error) {
