@@ -31,7 +31,8 @@ func JudgeRegion(r Region, writesDNS bool) Finding {
 		return wrong(infrav1.ClocksDifferReason, "MAAS %s refuses all requests as out of date, whatever the API key, for the clock of the "+
 			"manager's host is more than %d seconds behind that of MAAS: let both take the time from NTP servers", r.Host, refusedSkew/time.Second)
 	case errors.Is(r.Err, maas.ErrUnauthorized):
-		return wrong(infrav1.MAASKeyRefusedReason, "MAAS %s does not accept the API key (%s): put a key of the same MAAS user into MAAS_API_KEY", r.Host, maas.Words(r.Err))
+		return wrong(infrav1.MAASKeyRefusedReason, "MAAS %s does not accept the API key (%s): put a key of the same MAAS user into MAAS_API_KEY "+
+			"(Secret capmaas-manager-bootstrap-credentials), and restart the manager", r.Host, maas.Words(r.Err))
 	case errors.Is(r.Err, maas.ErrForbidden):
 		return wrong(infrav1.MAASKeyLacksRightsReason, "MAAS %s does not let the API key's user do what is needed (%s): "+
 			"look in MAAS whether that user is active, and an administrator if DNS records are to be written", r.Host, maas.Words(r.Err))

@@ -64,7 +64,7 @@ func TestWhatIsWrongWithMAAS(t *testing.T) {
 		"a plain user who needs no DNS": {user(simulator.User{}), nil, true, "MAASAvailable", "rights"},
 		"a disabled user":               {user(simulator.User{Admin: true, Disabled: true}), nil, false, "MAASKeyLacksRights|do what is needed (User is not allowed access to this API): look in MAAS whether that user is active", "rights -version"},
 		"a wrong key": {simulator.Config{}, answer(401, "text/html", "Authorization Error: Invalid API key."), false,
-			"MAASKeyRefused|does not accept the API key (MAAS does not know this API key (its first part); it may have been deleted): put a key of the same MAAS user into MAAS_API_KEY", "key -rights -version"},
+			"MAASKeyRefused|does not accept the API key (MAAS does not know this API key (its first part); it may have been deleted): put a key of the same MAAS user into MAAS_API_KEY (Secret capmaas-manager-bootstrap-credentials), and restart the manager", "key -rights -version"},
 		"a clock that is late": {simulator.Config{}, answer(401, "text/html", "Authorization Error: 'Expired timestamp: given 1 and now 2'"), false,
 			"ClocksDiffer|whatever the API key|NTP", "clock -key -rights -version"},
 		"a clock that is late, and a proxy that hides why": {simulator.Config{}, func(w *world) {

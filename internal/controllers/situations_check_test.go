@@ -96,10 +96,10 @@ func checkSituations() []situation {
 			on:      cluster,
 			after:   15 * time.Minute,
 			shows:   "DomainServed=False DomainNotAuthoritative",
-			message: "MAAS maas.example.com is not authoritative for the DNS domain \"maas\", so nobody can resolve the DNS record of the control plane: make it authoritative in MAAS",
+			message: "MAAS maas.example.com is not authoritative for the DNS domain \"maas\", so nobody can resolve the DNS record of the control plane: make it authoritative in MAAS, unless another DNS server serves this domain; then use another dnsDomain",
 			ready:   saysSo,
 			event:   "CheckFailed",
-			do:      "Make the domain authoritative in MAAS again. Until then nobody finds the control plane by its name.",
+			do:      "Make the domain authoritative in MAAS again, unless another DNS server serves it by now: then a new cluster with another `dnsDomain` is needed, for it cannot be changed. Until then nobody finds the control plane by its name.",
 			mend:    (*world).heals,
 		},
 		{
@@ -131,7 +131,7 @@ func checkSituations() []situation {
 			mend:    func(w *world) { w.hosts = nil },
 		},
 		{
-			name: "the name of an endpoint of the user's own does not resolve",
+			name: "The name of an endpoint of the user's own does not resolve",
 			wrong: func(w *world) {
 				external(infrav1.APIEndpoint{Host: "prod.example.com", Port: 6443})(w)
 			},

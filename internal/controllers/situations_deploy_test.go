@@ -47,7 +47,7 @@ func deploySituations() []situation {
 			shows:   "MachineDeployed=False DeployRefused",
 			message: "MAAS maas.example.com could not deploy machine node1 (aaaaa1) (No more IPs available in subnet: 10.30.0.0/29): set that right in MAAS, whose log tells more; CAPMAAS tries again by itself",
 			event:   "DeployFailed",
-			do:      "Free addresses in the subnet in MAAS: release machines, or shrink its reserved ranges. It is tried again by itself.",
+			do:      "Free or add addresses in the subnet in MAAS: remove addresses that nobody uses, shrink its reserved ranges, or make the subnet larger. It is tried again by itself.",
 		},
 		{
 			name: "The machine has no network",
@@ -81,9 +81,9 @@ func deploySituations() []situation {
 				w.add(worker)
 			},
 			shows:   "MachineDeployed=False DeployRefused",
-			message: "the bootstrap data of Machine prod-md-0 is too large for MAAS maas.example.com, or for a proxy before it: make the files in KubeadmConfig prod-md-0 fewer or shorter",
+			message: "the bootstrap data of Machine prod-md-0 is too large for MAAS maas.example.com, or for a proxy before it: make its files fewer or shorter in the KubeadmControlPlane, or in a new KubeadmConfigTemplate that the MachineDeployment refers to",
 			event:   "DeployFailed",
-			do:      "Make the bootstrap data smaller: fewer or shorter files in the KubeadmConfig.",
+			do:      "Make the bootstrap data smaller: fewer or shorter files in the KubeadmControlPlane, or in a new KubeadmConfigTemplate that the MachineDeployment refers to.",
 			mend:    (*world).heals,
 		},
 		{
@@ -93,9 +93,9 @@ func deploySituations() []situation {
 				w.must(w.region.FailDeployment(w.inMAAS(worker).SystemID, "Installation failed: curtin: no disk of 100 GB or more"))
 			},
 			shows:   "MachineDeployed=False MachineDeployFailed",
-			message: "the deployment of machine node1 (aaaaa1) in MAAS maas.example.com failed (MAAS says: Installation failed: curtin: no disk of 100 GB or more): look at http://maas.example.com/MAAS/r/machine/aaaaa1; delete Machine prod-md-0 in Kubernetes to get another",
+			message: "the deployment of machine node1 (aaaaa1) in MAAS maas.example.com failed (MAAS says: Installation failed: curtin: no disk of 100 GB or more): look at http://maas.example.com/MAAS/r/machine/aaaaa1; if it is at fault, mark it broken in MAAS; then delete Machine prod-md-0 in Kubernetes to get another",
 			event:   "DeployFailed",
-			do:      "Look at the machine's installation output in MAAS. Delete the Machine to get another; a MachineHealthCheck does so by itself.",
+			do:      "Look at the machine's installation output in MAAS. If the machine is at fault, mark it broken there, or another claim may get it. Then delete the Machine to get another; a MachineHealthCheck does so by itself.",
 		},
 		{
 			name: "The machine does not finish the installation in time",
@@ -105,9 +105,9 @@ func deploySituations() []situation {
 			wrong:   adds(worker),
 			after:   40 * time.Minute,
 			shows:   "MachineDeployed=False MachineDeployFailed",
-			message: "the deployment of machine node1 (aaaaa1) in MAAS maas.example.com failed (MAAS says: Node operation 'Deploying' timed out after 30m0s): look at http://maas.example.com/MAAS/r/machine/aaaaa1; delete Machine prod-md-0 in Kubernetes to get another",
+			message: "the deployment of machine node1 (aaaaa1) in MAAS maas.example.com failed (MAAS says: Node operation 'Deploying' timed out after 30m0s): look at http://maas.example.com/MAAS/r/machine/aaaaa1; if it is at fault, mark it broken in MAAS; then delete Machine prod-md-0 in Kubernetes to get another",
 			event:   "DeployFailed",
-			do:      "Look at the machine's console and at its events in MAAS. Delete the Machine to get another; a MachineHealthCheck does so by itself.",
+			do:      "Look at the machine's console and at its events in MAAS. If the machine is at fault, mark it broken there, or another claim may get it. Then delete the Machine to get another; a MachineHealthCheck does so by itself.",
 		},
 		{
 			name: "An operator locked the machine before it was deployed",
@@ -174,9 +174,9 @@ func deploySituations() []situation {
 				w.must(w.region.SetStatus(w.inMAAS(worker).SystemID, simulator.StatusFailedTesting))
 			},
 			shows:   "MachineDeployed=False MachineFailedTesting",
-			message: "machine node1 (aaaaa1) in MAAS maas.example.com is in state Failed testing (it failed a hardware test): override the failed test in MAAS, or mark it broken, then delete Machine prod-md-0 in Kubernetes to get another",
+			message: "machine node1 (aaaaa1) in MAAS maas.example.com is in state Failed testing (it failed a hardware test): first override the failed test in MAAS, or mark it broken; after either, delete Machine prod-md-0 in Kubernetes to get another",
 			event:   "MachineUnusable",
-			do:      "Look at the test's results in MAAS, and override the failed test or mark the machine broken there. Then delete the Machine to get another.",
+			do:      "Look at the test's results in MAAS, and override the failed test or mark the machine broken there. After either, delete the Machine to get another.",
 		},
 		{
 			name: "The machine was deleted from MAAS while it was being installed",
@@ -208,13 +208,13 @@ func deploySituations() []situation {
 				w.revoked()
 			},
 			shows:        "MachineAllocated=Unknown MAASKeyRefused",
-			message:      "MAAS maas.example.com does not accept the API key (MAAS does not know this API key (its first part); it may have been deleted): put a key of the same MAAS user into MAAS_API_KEY",
+			message:      "MAAS maas.example.com does not accept the API key (MAAS does not know this API key (its first part); it may have been deleted): put a key of the same MAAS user into MAAS_API_KEY (Secret capmaas-manager-bootstrap-credentials), and restart the manager",
 			ready:        "Unknown MAASKeyRefused",
-			readyMessage: "MAAS maas.example.com does not accept the API key (MAAS does not know this API key (its first part); it may have been deleted): put a key of the same MAAS user into MAAS_API_KEY",
+			readyMessage: "MAAS maas.example.com does not accept the API key (MAAS does not know this API key (its first part); it may have been deleted): put a key of the same MAAS user into MAAS_API_KEY (Secret capmaas-manager-bootstrap-credentials), and restart the manager",
 			others: []string{
-				"prod MAASUnavailable: MAAS maas.example.com does not accept the API key (MAAS does not know this API key (its first part); it may have been deleted): put a key of the same MAAS user into MAAS_API_KEY",
+				"prod MAASUnavailable: MAAS maas.example.com does not accept the API key (MAAS does not know this API key (its first part); it may have been deleted): put a key of the same MAAS user into MAAS_API_KEY (Secret capmaas-manager-bootstrap-credentials), and restart the manager",
 			},
-			do:   "Make a key in MAAS for the same user, and put it into `MAAS_API_KEY`. The deployment then goes on.",
+			do:   "Make a key in MAAS for the same user, put it into `MAAS_API_KEY`, and restart the manager. The deployment then goes on.",
 			mend: (*world).heals,
 		},
 	}

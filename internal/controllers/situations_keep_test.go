@@ -61,7 +61,7 @@ func keepSituations() []situation {
 			shows:   "MachineAllocated=False MachineOfAnotherUser",
 			message: "machine node1 (aaaaa1) in MAAS maas.example.com belongs to user \"capmaas\", but the API key is one of user \"capmaas-2\": put a key of user \"capmaas\" into MAAS_API_KEY; do not release the machine",
 			event:   "MachineUnusable",
-			do:      "Put a key of the user that owns the machines into `MAAS_API_KEY`. All machines of that user show this: do not release them.",
+			do:      "Put a key of the user that owns the machines into `MAAS_API_KEY`, and restart the manager. All machines of that user show this: do not release them.",
 			mend:    func(w *world) { w.startsWith(ourKey) },
 		},
 		{
@@ -187,11 +187,11 @@ func joinSituations() []situation {
 				w.node("node1", "openstack:///4711", w.inMAAS(worker).Addresses...)
 			},
 			shows:        "NodeProviderIDSet=False NodeProviderIDConflict",
-			message:      "Node node1 has provider ID openstack:///4711, which cannot be changed: remove what sets it, such as a kubelet argument or a cloud controller, then delete the Node in the workload cluster",
+			message:      "Node node1 has provider ID openstack:///4711, which cannot be changed: remove what sets it (a kubelet argument, a cloud controller); then drain and delete the Node in the workload cluster and restart the kubelet on it",
 			ready:        "True Ready",
 			readyMessage: "machine node1 (aaaaa1) in MAAS maas.example.com",
 			event:        "NodeProviderIDConflict",
-			do:           "Something else sets it, such as a kubelet argument `provider-id` or a cloud controller: remove that, then delete the Node.",
+			do:           "Something else sets it, such as a kubelet argument `provider-id` or a cloud controller: remove that. Then drain and delete the Node in the workload cluster, and restart the kubelet on the machine, which registers it anew.",
 		},
 		{
 			name: "Two Nodes have the machine's address",
@@ -202,10 +202,10 @@ func joinSituations() []situation {
 				w.node("two", "", w.inMAAS(worker).Addresses...)
 			},
 			shows:        "NodeProviderIDSet=False WaitingForNode",
-			message:      "several Nodes (one, two) have an address, the system UUID or the name of machine node1 (aaaaa1): in the workload cluster, delete those that are not this machine's",
+			message:      "several Nodes (one, two) have an address, the system UUID or the name of machine node1 (aaaaa1): compare their system UUID and addresses with MAAS, and delete in the workload cluster those that no machine runs as",
 			ready:        "True Ready",
 			readyMessage: "machine node1 (aaaaa1) in MAAS maas.example.com",
-			do:           "Delete the Node that is not this machine's, in the workload cluster.",
+			do:           "Compare the system UUID and the addresses of each Node with those of the machines in MAAS, and delete in the workload cluster those that no machine runs as.",
 			mend: func(w *world) {
 				w.must(w.workload.Delete(context.Background(), &corev1.Node{ObjectMeta: metav1.ObjectMeta{Name: "two"}}))
 			},
@@ -266,7 +266,7 @@ func joinSituations() []situation {
 			message:      "MAAS maas.example.com does not let the API key's user write the DNS record prod-abc123.maas: make that user an administrator in MAAS",
 			ready:        "True Ready",
 			readyMessage: "machine node1 (aaaaa1) in MAAS maas.example.com",
-			do:           "Use the API key of an administrator of MAAS: only they may write DNS records.",
+			do:           "Make the API key's user an administrator in MAAS: only they may write DNS records. Do not switch to another user's key: machines stay with the user that claimed them.",
 			mend:         (*world).heals,
 		},
 	}

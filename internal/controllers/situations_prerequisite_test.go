@@ -66,9 +66,9 @@ func prerequisiteSituations() []situation {
 				edit(w, &corev1.Secret{}, worker+"-bootstrap", func(s *corev1.Secret) { s.Data["format"] = []byte("ignition") })
 			},
 			shows:   "MachineAllocated=False UnsupportedBootstrapFormat",
-			message: "the bootstrap data of Machine prod-md-0 is in format \"ignition\", and only cloud-config is supported: correct the format in KubeadmConfig prod-md-0",
+			message: "the bootstrap data of Machine prod-md-0 is in format \"ignition\", and only cloud-config is supported: set the format in the KubeadmControlPlane, or in a new KubeadmConfigTemplate that the MachineDeployment refers to",
 			event:   "UnsupportedBootstrapFormat",
-			do:      "Drop `format: ignition` from the KubeadmConfigTemplate or the KubeadmControlPlane.",
+			do:      "Drop `format: ignition` in the KubeadmControlPlane, or in a new KubeadmConfigTemplate that the MachineDeployment refers to. The KubeadmConfig of the Machine is made from it.",
 			mend: func(w *world) {
 				edit(w, &corev1.Secret{}, worker+"-bootstrap", func(s *corev1.Secret) { s.Data["format"] = []byte("cloud-config") })
 			},
@@ -82,9 +82,9 @@ func prerequisiteSituations() []situation {
 				})
 			},
 			shows:   "MachineAllocated=False InvalidClaim",
-			message: "this object is a copy, for its annotation infrastructure.cluster.x-k8s.io/maas-claim is that of MaasMachine default/prod-cp-0: delete this copy; the machine of the other is not touched",
+			message: "this object is a copy, for its annotation infrastructure.cluster.x-k8s.io/maas-claim is that of MaasMachine default/prod-cp-0: delete this copy, and its Machine if it has one; the machine of the other is not touched",
 			event:   "InvalidClaim",
-			do:      "Delete the copy. Copies that are meant to be machines of their own are made without annotations.",
+			do:      "Delete the copy, and its Machine if it has one. Copies that are meant to be machines of their own are made without annotations.",
 		},
 		{
 			name: "Somebody edited the provider ID so that it names another machine than the system ID",
@@ -134,13 +134,13 @@ func prerequisiteSituations() []situation {
 				w.add(worker)
 			},
 			shows:        "MachineAllocated=Unknown MAASKeyRefused",
-			message:      "MAAS maas.example.com does not accept the API key (MAAS does not know this API key (its first part); it may have been deleted): put a key of the same MAAS user into MAAS_API_KEY",
+			message:      "MAAS maas.example.com does not accept the API key (MAAS does not know this API key (its first part); it may have been deleted): put a key of the same MAAS user into MAAS_API_KEY (Secret capmaas-manager-bootstrap-credentials), and restart the manager",
 			ready:        "Unknown MAASKeyRefused",
-			readyMessage: "MAAS maas.example.com does not accept the API key (MAAS does not know this API key (its first part); it may have been deleted): put a key of the same MAAS user into MAAS_API_KEY",
+			readyMessage: "MAAS maas.example.com does not accept the API key (MAAS does not know this API key (its first part); it may have been deleted): put a key of the same MAAS user into MAAS_API_KEY (Secret capmaas-manager-bootstrap-credentials), and restart the manager",
 			others: []string{
-				"prod MAASUnavailable: MAAS maas.example.com does not accept the API key (MAAS does not know this API key (its first part); it may have been deleted): put a key of the same MAAS user into MAAS_API_KEY",
+				"prod MAASUnavailable: MAAS maas.example.com does not accept the API key (MAAS does not know this API key (its first part); it may have been deleted): put a key of the same MAAS user into MAAS_API_KEY (Secret capmaas-manager-bootstrap-credentials), and restart the manager",
 			},
-			do:   "Make a key in MAAS for the same user, and put it into `MAAS_API_KEY`.",
+			do:   "Make a key in MAAS for the same user, put it into `MAAS_API_KEY`, and restart the manager. The claim then goes on.",
 			mend: (*world).heals,
 		},
 	}

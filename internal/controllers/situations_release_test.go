@@ -21,9 +21,9 @@ func releaseSituations() []situation {
 				w.deleteOnly(worker)
 			},
 			shows:   "Deleting=True HeldUntilConfirmed",
-			message: "this object was deleted, but Machine prod-md-0 was not: delete that instead, or confirm with annotation infrastructure.cluster.x-k8s.io/maas-confirm-delete=yes",
+			message: "this object was deleted, but Machine prod-md-0 was not: delete that instead; or, to release the machine and all on it, annotate this MaasMachine with infrastructure.cluster.x-k8s.io/maas-confirm-delete=yes",
 			event:   "Held",
-			do:      "Delete the Machine. If the MaasMachine alone is really to go, confirm with the annotation `infrastructure.cluster.x-k8s.io/maas-confirm-delete`, whatever its value.",
+			do:      "Delete the Machine. If the MaasMachine alone is really to go, and the machine with all on it to be released, confirm with the annotation `infrastructure.cluster.x-k8s.io/maas-confirm-delete` on the MaasMachine, whatever its value.",
 			mend:    func(w *world) { w.deleteOwner(worker) },
 		},
 		{
@@ -36,7 +36,7 @@ func releaseSituations() []situation {
 			message:      "Cluster spec.paused is set to true",
 			ready:        "True Ready",
 			readyMessage: "machine node1 (aaaaa1) in MAAS maas.example.com",
-			do:           "Unpause the Cluster: `clusterctl move` pauses it, and so may somebody by hand.",
+			do:           "First find out why it is paused: `clusterctl move` pauses a Cluster, and one that was moved away stays paused here. Else set `spec.paused` of the Cluster to false, or remove the annotation `cluster.x-k8s.io/paused`.",
 			mend: func(w *world) {
 				edit(w, &clusterv1.Cluster{}, cluster, func(c *clusterv1.Cluster) { c.Spec.Paused = nil })
 			},
@@ -114,20 +114,20 @@ func releaseSituations() []situation {
 				return nil
 			}),
 			shows:   "Deleting=True MAASKeyRefused",
-			message: "MAAS maas.example.com does not accept the API key (MAAS does not know this API key (its first part); it may have been deleted): put a key of the same MAAS user into MAAS_API_KEY",
+			message: "MAAS maas.example.com does not accept the API key (MAAS does not know this API key (its first part); it may have been deleted): put a key of the same MAAS user into MAAS_API_KEY (Secret capmaas-manager-bootstrap-credentials), and restart the manager",
 			others: []string{
-				"prod MAASUnavailable: MAAS maas.example.com does not accept the API key (MAAS does not know this API key (its first part); it may have been deleted): put a key of the same MAAS user into MAAS_API_KEY",
+				"prod MAASUnavailable: MAAS maas.example.com does not accept the API key (MAAS does not know this API key (its first part); it may have been deleted): put a key of the same MAAS user into MAAS_API_KEY (Secret capmaas-manager-bootstrap-credentials), and restart the manager",
 			},
-			do:   "Make a key in MAAS for the same user, and put it into `MAAS_API_KEY`. The release goes on by itself.",
+			do:   "Make a key in MAAS for the same user, put it into `MAAS_API_KEY`, and restart the manager. The release then goes on.",
 			mend: (*world).heals,
 		},
 		{
 			name:    "MAAS does not allow our user to release the machine",
 			wrong:   deleted(func(w *world, _ string) error { w.answers("release", 403, ""); return nil }),
 			shows:   "Deleting=True ReleaseFailed",
-			message: "MAAS maas.example.com does not let the API key's user \"capmaas\" release machine node1 (aaaaa1): look in MAAS who owns it and whether it is locked, or release it there by hand",
+			message: "MAAS maas.example.com does not let the API key's user \"capmaas\" release machine node1 (aaaaa1): look in MAAS who owns it and whether it is locked; if another user owns it, leave it alone",
 			event:   "ReleaseFailed",
-			do:      "Look at the machine in MAAS: who owns it, and whether it is locked. Release it there by hand if CAPMAAS may not.",
+			do:      "Look at the machine in MAAS: who owns it, and whether it is locked. If another user owns it, leave it alone; if not, give the API key's user the right to release it.",
 			mend:    (*world).heals,
 		},
 		{
@@ -149,9 +149,9 @@ func releaseSituations() []situation {
 				return w.region.SetStatus(id, simulator.StatusFailedDiskErasing)
 			}),
 			shows:   "Deleting=True ReleaseFailed",
-			message: "MAAS maas.example.com refuses to release machine node1 (aaaaa1) (Machine cannot be released in its current state ('Failed disk erasing')): erasing its disks failed: mark it broken in MAAS, or release it there without erasing",
+			message: "MAAS maas.example.com refuses to release machine node1 (aaaaa1) (Machine cannot be released in its current state ('Failed disk erasing')): erasing its disks failed: mark it broken in MAAS, or release it there without erasing; either way its old data is still on the disks",
 			event:   "ReleaseFailed",
-			do:      "Mark the machine broken in MAAS, or release it there without erasing.",
+			do:      "Mark the machine broken in MAAS, or release it there without erasing. Either way its old data is still on the disks.",
 			mend:    (*world).heals,
 		},
 		{
@@ -160,7 +160,7 @@ func releaseSituations() []situation {
 			shows:   "Deleting=True ReleaseBlocked",
 			message: "machine node1 (aaaaa1) in MAAS maas.example.com belongs to user \"capmaas\", but the API key is one of user \"capmaas-2\": put a key of user \"capmaas\" into MAAS_API_KEY; the release goes on then",
 			event:   "ReleaseFailed",
-			do:      "Put a key of the user that owns the machines into `MAAS_API_KEY`. The release then goes on.",
+			do:      "Put a key of the user that owns the machines into `MAAS_API_KEY`, and restart the manager. The release then goes on.",
 			mend:    func(w *world) { w.startsWith(ourKey) },
 		},
 		{
@@ -174,9 +174,9 @@ func releaseSituations() []situation {
 				w.delete(worker)
 			},
 			shows:   "Deleting=True ReleaseBlocked",
-			message: "machine node3 (aaaaa3) in MAAS maas.example.com was never allocated for this MaasMachine, so it is not released: release it there by hand if nobody needs it, and set annotation infrastructure.cluster.x-k8s.io/maas-abandon=<reason>",
+			message: "machine node3 (aaaaa3) in MAAS maas.example.com was never allocated for this MaasMachine, so it is left alone: annotate this MaasMachine with infrastructure.cluster.x-k8s.io/maas-abandon=<reason>; release the machine in MAAS only if nobody uses it",
 			event:   "ReleaseFailed",
-			do:      "Release the machine in MAAS if it is not needed, and let go of it with the annotation `infrastructure.cluster.x-k8s.io/maas-abandon` on the MaasMachine, with the reason as its value.",
+			do:      "Let go of it with the annotation `infrastructure.cluster.x-k8s.io/maas-abandon` on the MaasMachine, with the reason as its value. Release the machine in MAAS only if nobody uses it: look there who owns it.",
 			mend: func(w *world) {
 				edit(w, &infrav1.MaasMachine{}, worker, func(m *infrav1.MaasMachine) {
 					metav1.SetMetaDataAnnotation(&m.ObjectMeta, infrav1.AbandonAnnotation, "released by hand")
@@ -190,7 +190,7 @@ func releaseSituations() []situation {
 				return nil
 			}),
 			shows:   "Deleting=True ReleaseBlocked",
-			message: "spec.systemID names machine aaaaa1, and spec.providerID machine zzzzz9: set spec.providerID back to maas:///<zone>/aaaaa1, and the release goes on; or release the machine in MAAS by hand, and set annotation infrastructure.cluster.x-k8s.io/maas-abandon=<reason>",
+			message: "spec.systemID names machine aaaaa1, and spec.providerID machine zzzzz9: set spec.providerID back to maas:///<zone>/aaaaa1, and the release goes on; or release aaaaa1 (not zzzzz9) in MAAS, and set annotation infrastructure.cluster.x-k8s.io/maas-abandon=<reason>",
 			event:   "ReleaseFailed",
 			do:      "Set `spec.providerID` back to the machine that `spec.systemID` names. The release then goes on.",
 			mend: func(w *world) {
@@ -217,7 +217,7 @@ func releaseSituations() []situation {
 			shows:   "Deleting=True LeavingDNS",
 			message: "MAAS maas.example.com does not let the API key's user write the DNS record prod-abc123.maas: make that user an administrator in MAAS; the release waits for it",
 			event:   "ReleaseFailed",
-			do:      "Use the API key of an administrator of MAAS: only they may write DNS records. The release then goes on.",
+			do:      "Make the API key's user an administrator in MAAS: only they may write DNS records. Do not switch to another user's key: machines stay with the user that claimed them. The release then goes on.",
 			mend:    (*world).heals,
 		},
 		{

@@ -67,7 +67,7 @@ func Explain(host string, err error) string {
 	case errors.As(err, &noDomain):
 		return fmt.Sprintf("MAAS %s has no DNS domain %q, in which the DNS record of the control plane has to be: make that domain in MAAS", host, noDomain.Domain)
 	case errors.As(err, &notServed):
-		return fmt.Sprintf("MAAS %s is not authoritative for the DNS domain %q, so nobody can resolve the DNS record of the control plane: make it authoritative in MAAS",
+		return fmt.Sprintf("MAAS %s is not authoritative for the DNS domain %q, so nobody can resolve the DNS record of the control plane: make it authoritative in MAAS, unless another DNS server serves this domain; then use another dnsDomain",
 			host, notServed.Domain)
 	case errors.As(err, &failed):
 		return failed.explain(host)

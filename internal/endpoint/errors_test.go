@@ -27,7 +27,7 @@ func TestFailuresSayWhatToDo(t *testing.T) {
 		"no domain": {&endpoint.DomainNotFoundError{Domain: "maas"},
 			`MAAS h has no DNS domain "maas", in which the DNS record of the control plane has to be: make that domain in MAAS`},
 		"a domain that is not served": {&endpoint.DomainNotAuthoritativeError{Domain: "maas"},
-			`MAAS h is not authoritative for the DNS domain "maas", so nobody can resolve the DNS record of the control plane: make it authoritative in MAAS`},
+			`MAAS h is not authoritative for the DNS domain "maas", so nobody can resolve the DNS record of the control plane: make it authoritative in MAAS, unless another DNS server serves this domain; then use another dnsDomain`},
 		"no administrator": {record("write", of(maas.KindForbidden, "This method is reserved for admin users.")),
 			"MAAS h does not let the API key's user write the DNS record prod.maas: make that user an administrator in MAAS"},
 		"a disabled user": {record("read", of(maas.KindForbidden, "User is not allowed access to this API.")),

@@ -36,7 +36,7 @@ func (e *Explanation) add(r requirement, left int, rejected []maas.Machine) {
 }
 
 // String reads like: no machine available: 14 in pool "workers", 3 of them have tag "gpu", none of these is Ready
-// (2 Deployed, 1 Broken): add or release machines, or ask for less. It is "" when a machine fits.
+// (2 Deployed, 1 Broken): add machines to MAAS, wait until some are released, or ask for less. It is "" when a machine fits.
 func (e Explanation) String() string {
 	if details := e.Details(); details != "" {
 		return "no machine available: " + details

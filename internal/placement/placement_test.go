@@ -154,14 +154,14 @@ func TestChooseExplainsWhyNothingFits(t *testing.T) {
 		prefer     placement.Preferences
 	}{
 		"the design's example": {candidates: fleet, want: placement.Constraints{Pool: "workers", Tags: []string{"gpu"}},
-			says: `no machine available: 14 in pool "workers", 3 of them have tag "gpu", none of these is Ready (2 Deployed, 1 Broken): add or release machines, or ask for less`},
-		"the first constraint leaves none": {candidates: fleet, want: placement.Constraints{Pool: "worker"}, says: `no machine available: none of 15 machines is in pool "worker": put machines into it, or correct spec.resourcePool in a new MaasMachineTemplate`},
+			says: `no machine available: 14 in pool "workers", 3 of them have tag "gpu", none of these is Ready (2 Deployed, 1 Broken): add machines to MAAS, wait until some are released, or ask for less`},
+		"the first constraint leaves none": {candidates: fleet, want: placement.Constraints{Pool: "worker"}, says: `no machine available: none of 15 machines is in pool "worker": put machines into it, or correct spec.resourcePool in a new MaasMachineTemplate; ZonesAndPoolsFound of the MaasCluster says whether the pool exists`},
 		"one is left, then none": {candidates: fleet, want: placement.Constraints{Pool: "other", MinCPU: 16},
 			says: `no machine available: 1 in pool "other", this one does not have 16 cores or more (spec.minCPU): add larger machines, or ask for less in a new MaasMachineTemplate`},
 		"a constraint that takes nothing away is not mentioned": {candidates: fleet, want: placement.Constraints{Pool: "workers", Zone: "z1", MinMemoryMiB: 99999},
 			says: `no machine available: 14 in pool "workers", none of these has 99999 MiB of memory or more (spec.minMemory): add larger machines, or ask for less in a new MaasMachineTemplate`},
 		"all busy, nothing asked": {candidates: []maas.Machine{machine("a", state(maas.StatusDeployed))}, want: placement.Constraints{},
-			says: `no machine available: the only machine is not Ready (Deployed): add or release machines, or ask for less`},
+			says: `no machine available: the only machine is not Ready (Deployed): add machines to MAAS, wait until some are released, or ask for less`},
 		"only a locked one": {candidates: []maas.Machine{machine("a", locked), machine("b", state(maas.StatusNew))}, want: placement.Constraints{},
 			says: `no machine available: 1 of 2 machines is Ready, this one is locked (a): unlock one in MAAS`},
 		"a tag that must not be there": {candidates: []maas.Machine{machine("a", tags("bad"))}, want: placement.Constraints{NotTags: []string{"bad"}},
@@ -176,7 +176,7 @@ func TestChooseExplainsWhyNothingFits(t *testing.T) {
 			says: `no machine available: 1 in pool "other", this one does not have storage "root:900" and interfaces "eth0:space=dmz" ` +
 				`and subnet "10.0.0.0/24" and subnet "space:lab": add such machines, or ask for less in a new MaasMachineTemplate`},
 		"MAAS's judgement of busy machines is not known": {candidates: []maas.Machine{machine("a", state(maas.StatusDeployed))},
-			want: placement.Constraints{Storage: "root:900", Satisfying: map[string]bool{}}, says: `no machine available: the only machine is not Ready (Deployed): add or release machines, or ask for less`},
+			want: placement.Constraints{Storage: "root:900", Satisfying: map[string]bool{}}, says: `no machine available: the only machine is not Ready (Deployed): add machines to MAAS, wait until some are released, or ask for less`},
 		"several have a tag that must not be there": {candidates: []maas.Machine{machine("a", tags("bad")), machine("b", tags("bad"))},
 			want: placement.Constraints{NotTags: []string{"bad"}},
 			says: `no machine available: all 2 machines have tag "bad", which spec.notTags excludes (a, b): remove the tag from one, or drop it in a new MaasMachineTemplate`},

@@ -35,7 +35,7 @@ var (
 func requirementsOf(want Constraints, prefer Preferences) []requirement {
 	all := append(kindRequirements(want),
 		requirement{fits: func(m maas.Machine) bool { return m.Status == maas.StatusReady }, verb: is, what: "Ready", byState: true,
-			todo: "add or release machines, or ask for less"},
+			todo: "add machines to MAAS, wait until some are released, or ask for less"},
 		requirement{fits: func(m maas.Machine) bool { return !m.Locked }, verb: is, what: "unlocked", amiss: amiss{"is locked", "are locked"},
 			todo: "unlock one in MAAS"},
 	)
@@ -61,9 +61,9 @@ func kindRequirements(want Constraints) []requirement {
 		}
 	}
 	add(want.Pool != "", requirement{fits: func(m maas.Machine) bool { return m.Pool.Name == want.Pool },
-		verb: is, what: fmt.Sprintf("in pool %q", want.Pool), todo: "put machines into it, or correct spec.resourcePool in a new MaasMachineTemplate"})
+		verb: is, what: fmt.Sprintf("in pool %q", want.Pool), todo: "put machines into it, or correct spec.resourcePool in a new MaasMachineTemplate; ZonesAndPoolsFound of the MaasCluster says whether the pool exists"})
 	add(want.Zone != "", requirement{fits: func(m maas.Machine) bool { return m.Zone.Name == want.Zone },
-		verb: is, what: fmt.Sprintf("in zone %q", want.Zone), todo: "put machines into it, or ask for another failure domain"})
+		verb: is, what: fmt.Sprintf("in zone %q", want.Zone), todo: "put machines into it in MAAS, or change failureDomain in the MachineDeployment or failureDomains in the MaasCluster"})
 	for _, tag := range want.Tags {
 		add(true, requirement{fits: func(m maas.Machine) bool { return slices.Contains(m.Tags, tag) },
 			verb: has, what: fmt.Sprintf("tag %q", tag), todo: "give the tag to a machine, or drop it in a new MaasMachineTemplate"})

@@ -56,11 +56,11 @@ func (o observation) toRelease(m *maas.Machine) request {
 	r := request{
 		to: "release " + shortName(m), condition: infrav1.MachineDeletingCondition,
 		unknown: infrav1.ReleaseOutcomeUnknownReason, refused: infrav1.ReleaseFailedReason, busy: infrav1.ReleasingReason,
-		todo: "look in MAAS who owns it and whether it is locked, or release it there by hand",
+		todo: "look in MAAS who owns it and whether it is locked; if another user owns it, leave it alone",
 		mend: "check its power settings in MAAS, and its BMC; CAPMAAS tries again by itself",
 	}
 	if m.Status == maas.StatusFailedDiskErasing {
-		r.todo = "erasing its disks failed: mark it broken in MAAS, or release it there without erasing"
+		r.todo = "erasing its disks failed: mark it broken in MAAS, or release it there without erasing; either way its old data is still on the disks"
 	}
 	return r
 }
@@ -111,8 +111,8 @@ func (o observation) refusalOf(err error, r request) string {
 	var e *maas.Error
 	switch said := errors.As(err, &e) && e.Said; {
 	case e != nil && e.StatusCode == http.StatusRequestEntityTooLarge:
-		return fmt.Sprintf("the bootstrap data of %s is too large for MAAS %s, or for a proxy before it: make the files in %s fewer or shorter",
-			o.ownerName(), o.maasHost, o.bootstrapName())
+		return fmt.Sprintf("the bootstrap data of %s is too large for MAAS %s, or for a proxy before it: make its files fewer or shorter %s",
+			o.ownerName(), o.maasHost, whereBootstrapIsSet)
 	case r.condition == infrav1.MachineDeployedCondition && strings.HasPrefix(words, "distro_series: ") && strings.Contains(words, "is not a valid distro_series"):
 		arch, _, _ := strings.Cut(o.machine.Architecture, "/")
 		return fmt.Sprintf("MAAS %s has no image %s for %s, the architecture of %s: upload it, or name another one in a new MaasMachineTemplate",

@@ -53,7 +53,7 @@ func TestWhatBecameOfARequest(t *testing.T) {
 		"no such image": {o.toDeploy(), said(maas.KindInvalid, 400, "distro_series: 'custom/u-2404' is not a valid distro_series. It should be one of: ''."), "DeployRefused", scarce,
 			"MAAS maas.test has no image custom/u-2404 for arm64, the architecture of machine m1 (aaaaa1): upload it, or name another one in a new MaasMachineTemplate"},
 		"too large": {o.toDeploy(), silent(maas.KindInvalid, 413, "the request is too large"), "DeployRefused", scarce,
-			"the bootstrap data of Machine w1 is too large for MAAS maas.test, or for a proxy before it: make the files in its bootstrap object fewer or shorter"},
+			"the bootstrap data of Machine w1 is too large for MAAS maas.test, or for a proxy before it: make its files fewer or shorter in the KubeadmControlPlane, or in a new KubeadmConfigTemplate that the MachineDeployment refers to"},
 		"a field that MAAS does not accept": {o.toAllocateAny(), said(maas.KindInvalid, 400, "subnets: No matching subnets found."), "ClaimRefused", scarce,
 			`MAAS maas.test does not accept spec.subnets "10.99.0.0/24, space:dmz" (No matching subnets found): correct it in a new MaasMachineTemplate`},
 		"something else that MAAS does not accept": {o.toAllocateAny(), said(maas.KindInvalid, 400, "agent_name: too long"), "ClaimRefused", scarce,
@@ -61,9 +61,9 @@ func TestWhatBecameOfARequest(t *testing.T) {
 		"forbidden, without a word": {o.toAllocateAny(), silent(maas.KindForbidden, 403, ""), "ClaimRefused", scarce,
 			`MAAS maas.test does not let the API key's user "capi" allocate machines: give it the right in MAAS`},
 		"forbidden, with words": {o.toRelease(o.machine), said(maas.KindForbidden, 403, "no"), "ReleaseFailed", scarce,
-			`MAAS maas.test does not let the API key's user "capi" release machine m1 (aaaaa1) (no): look in MAAS who owns it and whether it is locked, or release it there by hand`},
+			`MAAS maas.test does not let the API key's user "capi" release machine m1 (aaaaa1) (no): look in MAAS who owns it and whether it is locked; if another user owns it, leave it alone`},
 		"refused after the disks were not erased": {erasing.toRelease(erasing.machine), said(maas.KindConflict, 409, "no"), "ReleaseFailed", scarce,
-			"MAAS maas.test refuses to release machine m1 (aaaaa1) (no): erasing its disks failed: mark it broken in MAAS, or release it there without erasing"},
+			"MAAS maas.test refuses to release machine m1 (aaaaa1) (no): erasing its disks failed: mark it broken in MAAS, or release it there without erasing; either way its old data is still on the disks"},
 	} {
 		w := o.waitAfter(test.err, test.request)
 		got := w.reason

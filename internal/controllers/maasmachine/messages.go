@@ -49,6 +49,9 @@ func (o observation) bootstrapName() string {
 	return o.owner.Spec.Bootstrap.ConfigRef.Kind + " " + o.owner.Spec.Bootstrap.ConfigRef.Name
 }
 
+// whereBootstrapIsSet is where a person changes bootstrap data: the object that a Machine refers to is made from these, and is not to be edited.
+const whereBootstrapIsSet = "in the KubeadmControlPlane, or in a new KubeadmConfigTemplate that the MachineDeployment refers to"
+
 // waitsForBootstrap says what is missing of the bootstrap data.
 func (o observation) waitsForBootstrap() string {
 	switch {
@@ -99,15 +102,17 @@ func (o observation) remedy() string {
 	case s.status == maas.StatusFailedDeployment && o.object.Spec.KeepFailed:
 		return fmt.Sprintf("look at %s; %s, this one is kept (spec.keepFailed)", o.page, o.replace())
 	case s.status == maas.StatusFailedDeployment:
-		return fmt.Sprintf("look at %s; %s", o.page, o.replace())
+		return fmt.Sprintf("look at %s; if it is at fault, mark it broken in MAAS; then %s", o.page, o.replace())
 	case s.status == maas.StatusBroken && o.provisioned():
 		return "mark it fixed in MAAS, or " + o.replace()
 	case s.deploy == comesBack && o.provisioned():
 		return fmt.Sprintf("%s; if you want another machine, delete %s in Kubernetes after that", s.todo, o.ownerName())
 	case s.deploy == comesBack:
 		return s.todo + ", and the deployment goes on"
+	case s.release == waitsForPerson && strings.Contains(s.todo, ", or "): // what a person has to do has alternatives
+		return fmt.Sprintf("first %s; after either, %s", s.todo, o.replace())
 	case s.release == waitsForPerson:
-		return fmt.Sprintf("%s, then %s", s.todo, o.replace())
+		return fmt.Sprintf("first %s; after that, %s", s.todo, o.replace())
 	}
 	return o.replace()
 }

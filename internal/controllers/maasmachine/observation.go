@@ -140,6 +140,19 @@ func (o observation) correction() string {
 	return o.replace()
 }
 
+// meant names the machine that is ours where the spec contradicts itself: the system ID was written when it was allocated.
+func (o observation) meant() string {
+	spec := o.object.Spec
+	other, _ := infrav1.SystemIDOf(spec.ProviderID)
+	switch {
+	case spec.SystemID == "":
+		return "the machine"
+	case other == "":
+		return spec.SystemID
+	}
+	return fmt.Sprintf("%s (not %s)", spec.SystemID, other)
+}
+
 // attempt reads the allocation under way from the object.
 func (o observation) attempt() attempt {
 	id, stamp, _ := strings.Cut(o.object.Annotations[infrav1.ClaimAttemptAnnotation], " ")

@@ -50,7 +50,7 @@ func nextClaim(o observation) step {
 	case o.strangers != "":
 		return wait{
 			condition: infrav1.MachineAllocatedCondition, reason: infrav1.InvalidClaimReason, after: settled,
-			message: fmt.Sprintf("this object is a copy, for its annotation %s is that of MaasMachine %s: delete this copy; the machine of the other is not touched",
+			message: fmt.Sprintf("this object is a copy, for its annotation %s is that of MaasMachine %s: delete this copy, and its Machine if it has one; the machine of the other is not touched",
 				infrav1.ClaimAnnotation, asPath(o.strangers)),
 		}
 	}
@@ -127,8 +127,8 @@ func (o observation) prerequisite() (wait, bool) {
 		w.reason, w.message = infrav1.WaitingForBootstrapDataReason, o.waitsForBootstrap()
 	case o.bootstrap.format != "" && o.bootstrap.format != "cloud-config":
 		w.reason = infrav1.UnsupportedBootstrapFormatReason
-		w.message = fmt.Sprintf("the bootstrap data of %s is in format %q, and only cloud-config is supported: correct the format in %s",
-			o.ownerName(), o.bootstrap.format, o.bootstrapName())
+		w.message = fmt.Sprintf("the bootstrap data of %s is in format %q, and only cloud-config is supported: set the format %s",
+			o.ownerName(), o.bootstrap.format, whereBootstrapIsSet)
 	default:
 		return wait{}, false
 	}

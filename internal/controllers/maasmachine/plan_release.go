@@ -18,17 +18,17 @@ func nextRelease(o observation) step {
 		return nextAbandon(o)
 	case o.heldByMistake():
 		return deleting(infrav1.HeldReason, fmt.Sprintf(
-			"this object was deleted, but %s was not: delete that instead, or confirm with annotation %s", o.ownerName(), confirmWith))
+			"this object was deleted, but %s was not: delete that instead; or, to release the machine and all on it, annotate this MaasMachine with %s", o.ownerName(), confirmWith))
 	case o.contradiction() != "":
 		return deleting(infrav1.ReleaseBlockedReason, fmt.Sprintf(
-			"%s: %s, and the release goes on; or release the machine in MAAS by hand, and set annotation %s", o.contradiction(), o.correction(), abandonWith))
+			"%s: %s, and the release goes on; or release %s in MAAS, and set annotation %s", o.contradiction(), o.correction(), o.meant(), abandonWith))
 	case o.token() == "" && o.systemID() == "":
 		return removeFinalizer{nothingClaimed}
 	case o.unreadable != nil:
 		return waitForMAAS(o)
 	case o.standing == holdsUnproven:
 		return deleting(infrav1.ReleaseBlockedReason, fmt.Sprintf(
-			"%s in MAAS %s was never allocated for this MaasMachine, so it is not released: release it there by hand if nobody needs it, and set annotation %s",
+			"%s in MAAS %s was never allocated for this MaasMachine, so it is left alone: annotate this MaasMachine with %s; release the machine in MAAS only if nobody uses it",
 			o.storedName(), o.maasHost, abandonWith))
 	case o.ofAnotherUser():
 		_, message := o.lost()

@@ -225,7 +225,7 @@ func nodeOfStatus(o observation) *metav1.Condition {
 		c.Status, c.Reason = metav1.ConditionUnknown, infrav1.WorkloadClusterUnreachableReason
 		c.Message = fmt.Sprintf("the management cluster cannot reach workload cluster %s: look at APIServerAvailable of %s", o.cluster.Name, o.infraName())
 	case node == nil && len(o.node.rivals) > 0:
-		c.Message = fmt.Sprintf("several Nodes (%s) have an address, the system UUID or the name of %s: in the workload cluster, delete those that are not this machine's",
+		c.Message = fmt.Sprintf("several Nodes (%s) have an address, the system UUID or the name of %s: compare their system UUID and addresses with MAAS, and delete in the workload cluster those that no machine runs as",
 			strings.Join(o.node.rivals, ", "), shortName(o.machine))
 	case node == nil:
 		c.Message = fmt.Sprintf("%s has not joined the cluster yet: if it stays so, look at cloud-init and kubelet on it, and whether it reaches the control plane's endpoint",
@@ -234,7 +234,7 @@ func nodeOfStatus(o observation) *metav1.Condition {
 		c.Status, c.Reason, c.Message = metav1.ConditionTrue, infrav1.NodeProviderIDSetReason, "Node "+node.Name
 	case node.Spec.ProviderID != "":
 		c.Reason = infrav1.NodeProviderIDConflictReason
-		c.Message = fmt.Sprintf("Node %s has provider ID %s, which cannot be changed: remove what sets it, such as a kubelet argument or a cloud controller, then delete the Node in the workload cluster",
+		c.Message = fmt.Sprintf("Node %s has provider ID %s, which cannot be changed: remove what sets it (a kubelet argument, a cloud controller); then drain and delete the Node in the workload cluster and restart the kubelet on it",
 			node.Name, node.Spec.ProviderID)
 	case tried && failed != nil:
 		c.Message = fmt.Sprintf("Node %s could not be given its provider ID (%v): CAPMAAS tries again by itself", node.Name, failed)

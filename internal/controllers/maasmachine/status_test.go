@@ -70,7 +70,7 @@ func TestReadyTellsTheStory(t *testing.T) {
 			"False", "NoMachineAvailable", "no machine available: 2 machines are Ready, all of these are locked (m1, m2)"},
 		"deploying": {seen(deploying, maas.StatusDeploying), "False", "MachineDeploying", "MAAS is installing the image"},
 		"the deployment failed": {seen(deploying, maas.StatusFailedDeployment, failedWith("curtin: no disk")), "False", "MachineDeployFailed",
-			"the deployment of machine m1 (aaaaa1) in MAAS maas.test failed (MAAS says: curtin: no disk): look at http://maas.test/MAAS/r/machine/aaaaa1; delete Machine w1 in Kubernetes to get another"},
+			"the deployment of machine m1 (aaaaa1) in MAAS maas.test failed (MAAS says: curtin: no disk): look at http://maas.test/MAAS/r/machine/aaaaa1; if it is at fault, mark it broken in MAAS; then delete Machine w1 in Kubernetes to get another"},
 		"the deployment failed, and a person wants to look": {seen(deploying, maas.StatusFailedDeployment, failedWith("no disk"), keepsFailed), "False", "MachineDeployFailed",
 			"delete Machine w1 in Kubernetes to get another, this one is kept (spec.keepFailed)"},
 		"the image is unknown": {seen(deploying, maas.StatusAllocated, tried(deploy{}, &maas.Error{Kind: maas.KindInvalid, Operation: "deploy_machine", Message: "'x' is not a valid distro_series"})),
