@@ -59,7 +59,7 @@ const (
 	// DomainNotFoundReason: MAAS has no such domain. Do: make it in MAAS.
 	DomainNotFoundReason = "DomainNotFound"
 	// DomainNotAuthoritativeReason: MAAS does not serve the domain itself, so no record in it would be answered. Do: make it
-	// authoritative in MAAS, or use a domain for which MAAS is authoritative.
+	// authoritative in MAAS, unless another DNS server serves this domain; then use another `dnsDomain`.
 	DomainNotAuthoritativeReason = "DomainNotAuthoritative"
 )
 
@@ -79,8 +79,8 @@ const (
 	// MAASUnreachableReason: MAAS does not answer. Clusters run on; nothing is claimed or released meanwhile. Do: look whether
 	// MAAS runs, and whether the management cluster reaches it at `MAAS_ENDPOINT`.
 	MAASUnreachableReason = "MAASUnreachable"
-	// MAASKeyRefusedReason: MAAS does not accept the API key. Do: make a key in MAAS for the same user, and put it
-	// into `MAAS_API_KEY`. Another user's would not do: machines belong to the user that claimed them.
+	// MAASKeyRefusedReason: MAAS does not accept the API key. Do: make a key in MAAS for the same user, put it
+	// into `MAAS_API_KEY`, and restart the manager. Another user's would not do: machines belong to the user that claimed them.
 	MAASKeyRefusedReason = "MAASKeyRefused"
 	// MAASKeyLacksRightsReason: MAAS knows the API key, but its user may not do what is needed: DNS records are written by
 	// administrators only, and a disabled user may do nothing. Do: make that user an administrator in MAAS, or enable it again.

@@ -45,16 +45,16 @@ const (
 	// it. Do: wait, for Cluster API sets the owner within seconds. An object that was made by hand never gets one: make a
 	// Machine or a MachineDeployment that refers to a MaasMachineTemplate.
 	WaitingForOwnerReason = "WaitingForOwnerMachine"
-	// UnsupportedBootstrapFormatReason: the bootstrap data is in a format that the image's cloud-init cannot read. Do: use
-	// format `cloud-config` in the bootstrap provider's configuration.
+	// UnsupportedBootstrapFormatReason: the bootstrap data is in a format that the image's cloud-init cannot read. Do: set
+	// format `cloud-config` in the KubeadmControlPlane, or in a new KubeadmConfigTemplate that the MachineDeployment refers to.
 	UnsupportedBootstrapFormatReason = "UnsupportedBootstrapFormat"
 	// ClaimingReason: a machine is being allocated, which takes seconds, or MAAS was too busy for it and is asked again.
 	ClaimingReason = "Claiming"
 	// ClaimOutcomeUnknownReason: MAAS, or a proxy before it, gave no usable answer to a claim. What became of it is looked up before anything else is
 	// done. Do: wait, for it passes within minutes. If it keeps coming back, look into MAAS's own log, and at how busy it is.
 	ClaimOutcomeUnknownReason = "ClaimOutcomeUnknown"
-	// NoMachineAvailableReason: no machine fits; the message says what each constraint leaves. Do: add machines to MAAS, release
-	// some, or ask for less in another MaasMachineTemplate. The claim is made as soon as a machine fits.
+	// NoMachineAvailableReason: no machine fits; the message says what each constraint leaves. Do: add machines to MAAS, wait
+	// until some are released, or ask for less in another MaasMachineTemplate. The claim is made as soon as a machine fits.
 	NoMachineAvailableReason = "NoMachineAvailable"
 	// ClaimRefusedReason: MAAS refuses the claim as it is, or says that it failed at it; the message has MAAS's words. Do: what the message
 	// says. Often the user of the API key lacks a right: grant it in MAAS. The claim is tried again by itself.
@@ -66,10 +66,11 @@ const (
 	// touched. Do: nothing, if a MachineHealthCheck watches it, for Cluster API then replaces it. Else delete the Machine.
 	MachineNotOursReason = "MachineNotOurs"
 	// MachineOfAnotherUserReason: the machine carries our claim, but belongs to another MAAS user than our API key does. It is
-	// neither touched nor given up. Do: put a key of that user into MAAS_API_KEY. All machines of that user show this: do not release them.
+	// neither touched nor given up. Do: put a key of that user into `MAAS_API_KEY`, and restart the manager.
+	// All machines of that user show this: do not release them.
 	MachineOfAnotherUserReason = "MachineOfAnotherUser"
 	// InvalidClaimReason: the stored provider ID and system ID contradict each other, or cannot be read, or the claim is that of
-	// another object: somebody edited or copied them. Do: what the message says: set `spec.providerID` back, or delete the copy.
+	// another object: somebody edited or copied them. Do: what the message says: set `spec.providerID` back, or delete the copy and its Machine.
 	InvalidClaimReason = "InvalidClaim"
 )
 
@@ -90,7 +91,8 @@ const (
 	// DeployRefusedReason: MAAS refuses to deploy, or says that it could not; the message has MAAS's words. Do: what the message says. Often the
 	// image is not there, or no address is left in the subnet. The deployment is tried again by itself.
 	DeployRefusedReason = "DeployRefused"
-	// DeployFailedReason: the deployment failed on the machine. Do: look at the machine's installation output in MAAS.
+	// DeployFailedReason: the deployment failed on the machine. Do: look at the machine's installation output in MAAS. If the machine is
+	// at fault, mark it broken there, or another claim may get it; then delete the Machine to get another.
 	DeployFailedReason = "MachineDeployFailed"
 	// MachineLeftDeployedReason: somebody moved the deployed machine to another state. It is never deployed again. Do: bring it back in MAAS as
 	// the message says, such as out of rescue mode; or delete the Machine, or let a MachineHealthCheck do it.
@@ -157,12 +159,12 @@ const (
 	// NodeProviderIDSetReason: the Node has the provider ID.
 	NodeProviderIDSetReason = "NodeProviderIDSet"
 	// WaitingForNodeReason: no Node of this machine has registered, or several could be it. Do: if it stays long after the deployment, look at
-	// cloud-init and the kubelet on the machine. Of several Nodes, delete those that are not the machine's.
+	// cloud-init and the kubelet on the machine. Of several Nodes, delete those that no machine in MAAS runs as.
 	WaitingForNodeReason = "WaitingForNode"
 	// WorkloadClusterUnreachableReason: the workload cluster does not answer. Do: see APIServerAvailable of the MaasCluster.
 	WorkloadClusterUnreachableReason = "WorkloadClusterUnreachable"
 	// NodeProviderIDConflictReason: the Node carries another provider ID, which cannot be changed. Do: something else sets it,
-	// such as a kubelet argument: remove that, and delete the Node so that it registers anew.
+	// such as a kubelet argument: remove that; then drain and delete the Node and restart the kubelet on it, so that it registers anew.
 	NodeProviderIDConflictReason = "NodeProviderIDConflict"
 )
 
@@ -189,6 +191,7 @@ const (
 	// `infrastructure.cluster.x-k8s.io/maas-abandon`, with the reason as its value.
 	ReleaseBlockedReason = "ReleaseBlocked"
 	// HeldReason: the MaasMachine was deleted while its Machine was not; it is held until that is confirmed. Do: delete the
-	// Machine instead, or confirm with the annotation `infrastructure.cluster.x-k8s.io/maas-confirm-delete`.
+	// Machine instead, or confirm with the annotation `infrastructure.cluster.x-k8s.io/maas-confirm-delete` that the machine is to be
+	// released with all on it.
 	HeldReason = "HeldUntilConfirmed"
 )

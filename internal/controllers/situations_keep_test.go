@@ -59,7 +59,7 @@ func keepSituations() []situation {
 				w.startsWith(secondKey)
 			},
 			shows:   "MachineAllocated=False MachineOfAnotherUser",
-			message: "machine node1 (aaaaa1) in MAAS maas.example.com belongs to user \"capmaas\", but the API key is one of user \"capmaas-2\": put a key of user \"capmaas\" into MAAS_API_KEY; do not release the machine",
+			message: "machine node1 (aaaaa1) in MAAS maas.example.com belongs to user \"capmaas\", but the API key is one of user \"capmaas-2\": put a key of user \"capmaas\" into MAAS_API_KEY, and restart the manager; do not release the machine",
 			event:   "MachineUnusable",
 			do:      "Put a key of the user that owns the machines into `MAAS_API_KEY`, and restart the manager. All machines of that user show this: do not release them.",
 			mend:    func(w *world) { w.startsWith(ourKey) },

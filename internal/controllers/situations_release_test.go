@@ -158,7 +158,7 @@ func releaseSituations() []situation {
 			name:    "CAPMAAS has the API key of another user of MAAS when a Machine is deleted",
 			wrong:   deleted(func(w *world, _ string) error { w.startsWith(secondKey); return nil }),
 			shows:   "Deleting=True ReleaseBlocked",
-			message: "machine node1 (aaaaa1) in MAAS maas.example.com belongs to user \"capmaas\", but the API key is one of user \"capmaas-2\": put a key of user \"capmaas\" into MAAS_API_KEY; the release goes on then",
+			message: "machine node1 (aaaaa1) in MAAS maas.example.com belongs to user \"capmaas\", but the API key is one of user \"capmaas-2\": put a key of user \"capmaas\" into MAAS_API_KEY, and restart the manager; the release goes on then",
 			event:   "ReleaseFailed",
 			do:      "Put a key of the user that owns the machines into `MAAS_API_KEY`, and restart the manager. The release then goes on.",
 			mend:    func(w *world) { w.startsWith(ourKey) },

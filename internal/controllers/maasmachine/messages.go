@@ -133,10 +133,10 @@ func (o observation) lost() (reason, message string) {
 		}
 		if o.machine == nil {
 			return infrav1.MachineOfAnotherUserReason, fmt.Sprintf(
-				"%s in MAAS %s was allocated for user %q, but the API key is one of user %q, to whom MAAS does not show it: put a key of user %q into MAAS_API_KEY; %s",
+				"%s in MAAS %s was allocated for user %q, but the API key is one of user %q, to whom MAAS does not show it: put a key of user %q into MAAS_API_KEY, and restart the manager; %s",
 				o.storedName(), o.maasHost, o.formerUser(), o.user, o.formerUser(), then)
 		}
-		return infrav1.MachineOfAnotherUserReason, fmt.Sprintf("%s in MAAS %s belongs to user %q, but the API key is one of user %q: put a key of user %q into MAAS_API_KEY; %s",
+		return infrav1.MachineOfAnotherUserReason, fmt.Sprintf("%s in MAAS %s belongs to user %q, but the API key is one of user %q: put a key of user %q into MAAS_API_KEY, and restart the manager; %s",
 			o.storedName(), o.maasHost, o.machine.Owner, o.user, o.machine.Owner, then)
 	}
 	return infrav1.MachineNotOursReason, fmt.Sprintf("%s in MAAS %s %s: %s", o.storedName(), o.maasHost, o.whose(), o.replace())
