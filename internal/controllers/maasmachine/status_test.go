@@ -80,7 +80,16 @@ func TestReadyTellsTheStory(t *testing.T) {
 		"Ignition":                       {nothingYet(func(o *observation) { o.bootstrap.format = "ignition" }), "False", "UnsupportedBootstrapFormat", `"ignition"`},
 		"releasing":                      {seen(giveBack, maas.StatusReleasing), "False", "Releasing", "it is being released"},
 		"blocked":                        {seen(giveBack, maas.StatusRescueMode), "False", "ReleaseBlocked", "exit rescue mode"},
-		"held":                           {seen(giveBack, maas.StatusDeployed, func(o *observation) { o.owner.DeletionTimestamp = nil }), "False", "HeldUntilConfirmed", infrav1.ConfirmDeleteAnnotation},
+		"the hardware is gone before it was deployed": {seen(deploying, maas.StatusMissing), "False", "MachineMissing",
+			"first commission it again in MAAS, or delete it there; after either, delete Machine w1 in Kubernetes to get another"},
+		"being commissioned before it was deployed": {seen(deploying, maas.StatusCommissioning), "False", "MachineGivenBack",
+			"first wait for the end of the commissioning; after that, delete Machine w1 in Kubernetes to get another"},
+		"going, and the spec names two machines": {seen(giveBack, maas.StatusDeployed, contradicting), "False", "ReleaseBlocked",
+			"and the release goes on; or release bbbbb2 (not aaaaa1) in MAAS, and set annotation " + infrav1.AbandonAnnotation + "=<reason>"},
+		"going, and the provider ID is another provider's": {seen(giveBack, maas.StatusDeployed, func(o *observation) {
+			o.object.Spec.SystemID, o.object.Spec.ProviderID = "bbbbb2", "aws:///z1/i-1"
+		}), "False", "ReleaseBlocked", "or release bbbbb2 in MAAS, and"},
+		"held": {seen(giveBack, maas.StatusDeployed, func(o *observation) { o.owner.DeletionTimestamp = nil }), "False", "HeldUntilConfirmed", infrav1.ConfirmDeleteAnnotation},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
