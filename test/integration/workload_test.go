@@ -1,6 +1,7 @@
 package integration
 
 import (
+	"context"
 	"testing"
 
 	"github.com/onsi/gomega"
@@ -35,6 +36,7 @@ func TestANodeGetsItsProviderID(t *testing.T) {
 		Name: "node-of-workload-test", Labels: map[string]string{"kubernetes.io/hostname": "node-of-workload-test"},
 	}}
 	l.Expect(l.Create(t.Context(), node)).To(gomega.Succeed())
+	l.Cleanup(func() { _ = suite.client.Delete(context.Background(), node) }) // it is in no namespace of the test's own
 	l.controlPlaneInitialized()
 	l.expectCondition(l.cluster, infrav1.ClusterAPIServerAvailableCondition, metav1.ConditionTrue, infrav1.APIServerAvailableReason)
 	l.Eventually(func() string {
