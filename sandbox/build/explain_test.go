@@ -14,9 +14,9 @@ func TestWhatCanBeDoneIsSaidWithTheFailure(t *testing.T) {
 	for script, want := range map[string]string{
 		"echo 'link: signal: killed'; exit 1": "memory ran out",
 		"kill -9 $$":                          "memory ran out",
-		"echo \"Temporary failure resolving 'packages.example.org'\"; exit 100":   "the network",
-		"echo 'dial tcp: lookup x: no such host'; exit 1":                   "the network",
-		"echo 'go: go.mod requires go >= 1.26.0 (running go 1.22)'; exit 1": "a newer Go",
+		"echo \"Temporary failure resolving 'packages.example.org'\"; exit 100": "the network",
+		"echo 'dial tcp: lookup x: no such host'; exit 1":                       "the network",
+		"echo 'go: go.mod requires go >= 1.26.0 (running go 1.22)'; exit 1":     "a newer Go",
 	} {
 		p, _ := newTestProject(t)
 		s := &session{project: p, step: step{name: "x", title: "x"}}
