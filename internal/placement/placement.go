@@ -39,8 +39,6 @@ func ConstraintsOf(spec infrav1.MaasMachineSpec) Constraints {
 type Preferences struct {
 	// PeersByZone says how many machines of the same control plane each zone has. A machine in a zone with fewer is better, whatever it costs.
 	PeersByZone map[string]int
-	// Avoid says of which machines not to take one while another fits: it failed a moment ago.
-	Avoid func(systemID string) bool
 	// Taken says which machines another claim of this process asks MAAS for at this moment. They are never chosen.
 	Taken func(systemID string) bool
 }
@@ -80,18 +78,10 @@ func sift(machines []maas.Machine, requirements []requirement) ([]maas.Machine, 
 // compare ranks the better machine first, always in the same way.
 func (p Preferences) compare(a, b maas.Machine) int {
 	return cmp.Or(
-		cmp.Compare(p.avoidance(a), p.avoidance(b)),
 		cmp.Compare(p.PeersByZone[a.Zone.Name], p.PeersByZone[b.Zone.Name]),
 		cmp.Compare(cost(a), cost(b)),
 		cmp.Compare(a.SystemID, b.SystemID),
 	)
-}
-
-func (p Preferences) avoidance(m maas.Machine) int {
-	if p.Avoid != nil && p.Avoid(m.SystemID) {
-		return 1
-	}
-	return 0
 }
 
 // cost is MAAS's own measure of what a machine is worth: the cheapest that fits wastes least. Disks break ties.

@@ -107,10 +107,6 @@ func TestChooseRanksWhatFits(t *testing.T) {
 		"zones do not matter to a machine without peers": {
 			candidates: []maas.Machine{machine("b"), machine("a", zone("z2"))}, ranked: "a b",
 		},
-		"a machine to avoid is the last resort, whatever its zone": {
-			candidates: []maas.Machine{machine("a", zone("z2")), machine("b", size(64, 262144)), machine("c")},
-			prefer:     placement.Preferences{PeersByZone: map[string]int{"z1": 3}, Avoid: anyOf("a", "c")}, ranked: "b a c",
-		},
 		"what another claim asks for is never chosen": {
 			candidates: []maas.Machine{machine("a"), machine("b"), machine("c")}, prefer: placement.Preferences{Taken: anyOf("a", "c")}, ranked: "b",
 		},

@@ -30,10 +30,7 @@ func (r *Reconciler) findCandidate(ctx context.Context, o *observation) error {
 	if err != nil {
 		return err
 	}
-	prefer, err := r.preferences(ctx, o)
-	if err != nil {
-		return err
-	}
+	prefer := r.preferences(o)
 	want.Satisfying = systemIDs(free)
 	ranked, _ := placement.Choose(free, want, prefer)
 	for i := range ranked {
@@ -63,8 +60,9 @@ func (r *Reconciler) findCandidate(ctx context.Context, o *observation) error {
 // wideViewAge is how old a look at all machines may be, which is heavy and serves explanations alone.
 const wideViewAge = time.Minute
 
-// corrected is a look at all machines, corrected by the list of free ones, which is the younger one: a machine that is not in it any
-// more was allocated since. Of those that another claim got before us that is known, and said.
+// corrected is a look at all machines, corrected by the list of free ones from which claims are made: a machine that is Ready and
+// not in that list was allocated in between. If it became free in between instead, the next look finds it. Of those that another
+// claim got before us that is known, and said.
 func corrected(all []maas.Machine, free map[string]bool, prefer placement.Preferences) []maas.Machine {
 	all = slices.Clone(all)
 	for i := range all {
@@ -77,29 +75,33 @@ func corrected(all []maas.Machine, free map[string]bool, prefer placement.Prefer
 }
 
 // preferences say what is better among the machines that fit.
-func (r *Reconciler) preferences(ctx context.Context, o *observation) (placement.Preferences, error) {
+func (r *Reconciler) preferences(o *observation) placement.Preferences {
 	taken := r.Reservations.TakenFrom(client.ObjectKeyFromObject(o.object))
-	prefer := placement.Preferences{Taken: func(systemID string) bool {
+	return placement.Preferences{PeersByZone: o.peersByZone, Taken: func(systemID string) bool {
 		refused, _ := o.did(claim{systemID})
 		return refused || taken(systemID)
 	}}
-	if !o.controlPlane() || o.constraints().Zone != "" {
-		return prefer, nil
+}
+
+// observePeers counts the machines of a control plane by zone, for one that is still to be chosen.
+func (r *Reconciler) observePeers(ctx context.Context, o *observation) error {
+	if !o.controlPlane() || o.systemID() != "" || o.constraints().Zone != "" {
+		return nil
 	}
 	peers := &infrav1.MaasMachineList{}
 	err := r.Client.List(ctx, peers, client.InNamespace(o.object.Namespace), client.MatchingLabels{
 		clusterv1.ClusterNameLabel: o.object.Labels[clusterv1.ClusterNameLabel],
 	}, client.HasLabels{clusterv1.MachineControlPlaneLabel})
 	if err != nil {
-		return prefer, fmt.Errorf("list the control plane's MaasMachines: %w", err)
+		return fmt.Errorf("list the control plane's MaasMachines: %w", err)
 	}
-	prefer.PeersByZone = map[string]int{}
+	o.peersByZone = map[string]int{}
 	for i := range peers.Items {
 		if peer := &peers.Items[i]; peer.Name != o.object.Name && peer.Status.FailureDomain != "" {
-			prefer.PeersByZone[peer.Status.FailureDomain]++
+			o.peersByZone[peer.Status.FailureDomain]++
 		}
 	}
-	return prefer, nil
+	return nil
 }
 
 func systemIDs(machines []maas.Machine) map[string]bool {

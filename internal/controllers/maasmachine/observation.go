@@ -26,6 +26,8 @@ type observation struct {
 	cluster   *clusterv1.Cluster
 	infra     *infrav1.MaasCluster
 	bootstrap bootstrap
+	// peersByZone counts the other machines of the control plane; nil where they do not matter.
+	peersByZone map[string]int
 
 	// direct says that MAAS itself is to be looked at, and not the view that all share.
 	direct bool

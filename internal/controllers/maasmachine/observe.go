@@ -41,6 +41,9 @@ func (r *Reconciler) observeObjects(ctx context.Context, object *infrav1.MaasMac
 			o.infra = infra
 		}
 	}
+	if err := r.observePeers(ctx, &o); err != nil {
+		return o, err
+	}
 	// It is read from the API server each time, and nobody needs it once the machine was deployed or goes.
 	if !o.provisioned() && !o.deleting() {
 		o.bootstrap, err = r.bootstrapOf(ctx, o.owner)
