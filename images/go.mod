@@ -1,0 +1,3 @@
+module github.com/capmaas/cluster-api-provider-maas/images
+
+go 1.26.0
