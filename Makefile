@@ -22,9 +22,9 @@ BIN   := $(BUILD)/bin
 TOOLS := $(BUILD)/tools
 
 # The modules of this repository. To lint those of components would mean to load all of Kubernetes for a few lines of ours.
-MODULES      := . sandbox $(patsubst %/go.mod,%,$(wildcard sandbox/components/*/go.mod)) test hack/tools
-LINT_MODULES := . sandbox test
-UNIT_MODULES := . sandbox $(patsubst %/go.mod,%,$(wildcard sandbox/components/*/go.mod))
+MODULES      := . images sandbox $(patsubst %/go.mod,%,$(wildcard images/components/*/go.mod)) test hack/tools
+LINT_MODULES := . images sandbox test
+UNIT_MODULES := . images sandbox $(patsubst %/go.mod,%,$(wildcard images/components/*/go.mod))
 
 # Prints the packages that have tests, for `go list -f`.
 WITH_TESTS := {{if or .TestGoFiles .XTestGoFiles}}{{.ImportPath}}{{end}}
@@ -127,7 +127,7 @@ bench: test-programs localhost ## Measure what MAAS is asked, and how soon its a
 
 .PHONY: test-programs
 test-programs: sandbox-program
-	@$(BIN)/sandbox build --only assets,cluster-api
+	@$(BIN)/sandbox build --only kubernetes,cluster-api
 
 # The tests' API server wants the name localhost, which a bare Debian does not know before it has netbase.
 .PHONY: localhost
@@ -144,7 +144,7 @@ lint: $(TOOLS)/golangci-lint ## Check the Go code against .golangci.yml
 	  echo "== lint: module $$module"
 	  (cd $$module && $(TOOLS)/golangci-lint run --allow-serial-runners --config $(CURDIR)/.golangci.yml)
 	done
-	unformatted=$$(gofmt -l sandbox/components)
+	unformatted=$$(gofmt -l images/components)
 	[ -z "$$unformatted" ] || { echo "not formatted by gofmt: $$unformatted" >&2; exit 1; }
 
 .PHONY: generate-check

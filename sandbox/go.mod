@@ -4,7 +4,7 @@ go 1.26.0
 
 require (
 	github.com/capmaas/cluster-api-provider-maas v0.0.0
-	github.com/google/go-containerregistry v0.22.1
+	github.com/capmaas/cluster-api-provider-maas/images v0.0.0
 	github.com/opencontainers/runtime-spec v1.3.0
 	github.com/spf13/cobra v1.10.2
 	github.com/vishvananda/netlink v1.3.1
@@ -28,11 +28,12 @@ require (
 	github.com/go-openapi/jsonreference v0.20.2 // indirect
 	github.com/go-openapi/swag v0.23.0 // indirect
 	github.com/google/gnostic-models v0.7.0 // indirect
+	github.com/google/go-containerregistry v0.22.1 // indirect
 	github.com/google/uuid v1.6.0 // indirect
 	github.com/inconshreveable/mousetrap v1.1.0 // indirect
 	github.com/josharian/intern v1.0.0 // indirect
 	github.com/json-iterator/go v1.1.12 // indirect
-	github.com/klauspost/compress v1.19.2 // indirect
+	github.com/klauspost/compress v1.20.3 // indirect
 	github.com/mailru/easyjson v0.7.7 // indirect
 	github.com/miekg/dns v1.1.73 // indirect
 	github.com/modern-go/concurrent v0.0.0-20180306012644-bacd9c7ef1dd // indirect
@@ -64,3 +65,5 @@ require (
 )
 
 replace github.com/capmaas/cluster-api-provider-maas => ../
+
+replace github.com/capmaas/cluster-api-provider-maas/images => ../images

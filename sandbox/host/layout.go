@@ -60,10 +60,10 @@ func FindRoot(dir string) (string, error) {
 func (l Layout) Bin(name string) string { return filepath.Join(l.Build, "bin", name) }
 
 // Rootfs is the root file system of all machines.
-func (l Layout) Rootfs() string { return filepath.Join(l.Build, "machine", "rootfs") }
+func (l Layout) Rootfs() string { return filepath.Join(l.Build, "images", "parts", "v1.36.3", "root") }
 
 // ImageStore is the containerd folder, filled with images, that machines start with.
-func (l Layout) ImageStore() string { return filepath.Join(l.Build, "machine", "containerd") }
+func (l Layout) ImageStore() string { return filepath.Join(l.Build, "images", "parts", "v1.36.3", "containerd") }
 
 // Run holds what only a running sandbox needs.
 func (l Layout) Run(elements ...string) string {

@@ -15,7 +15,7 @@ import (
 const (
 	// Image is the boot resource that machines are deployed with.
 	Image = "custom/debian-12-k8s-" + KubernetesVersion
-	// KubernetesVersion is that of the programs in the image, as components/kubernetes/go.mod says it.
+	// KubernetesVersion is that of the programs in the image, as images/components/kubernetes/go.mod says it.
 	KubernetesVersion = "v1.36.3"
 	// Domain is the region's DNS domain.
 	Domain = "maas.sandbox"

@@ -39,11 +39,11 @@ func TestRegionHasMachinesOfEveryKindInEveryZone(t *testing.T) {
 
 func TestKubernetesVersionIsThatOfThePrograms(t *testing.T) {
 	t.Parallel()
-	goMod, err := os.ReadFile("../components/kubernetes/go.mod")
+	goMod, err := os.ReadFile("../../images/components/kubernetes/go.mod")
 	if err != nil {
 		t.Fatal(err)
 	}
 	if !strings.Contains(string(goMod), "\tk8s.io/kubernetes "+KubernetesVersion+"\n") {
-		t.Errorf("%s is not the version of k8s.io/kubernetes in components/kubernetes/go.mod", KubernetesVersion)
+		t.Errorf("%s is not the version of k8s.io/kubernetes in images/components/kubernetes/go.mod", KubernetesVersion)
 	}
 }

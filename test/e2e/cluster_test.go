@@ -148,7 +148,7 @@ func writersOfProviderID(t *testing.T, node corev1.Node) []string {
 
 func checkNetwork(t *testing.T, workload cluster) {
 	t.Helper()
-	apply(t, workload, filepath.Join(root, "sandbox/image/hello.yaml"))
+	apply(t, workload, filepath.Join(root, "images/workload/hello.yaml"))
 	eventually(t, 3*time.Minute, "both pods are available", func() string {
 		var deployment appsv1.Deployment
 		if err := workload.Get(t.Context(), client.ObjectKey{Namespace: namespace, Name: "hello"}, &deployment); err != nil {

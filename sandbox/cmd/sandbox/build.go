@@ -6,7 +6,8 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/capmaas/cluster-api-provider-maas/sandbox/build"
+	"github.com/capmaas/cluster-api-provider-maas/images/build"
+	sandboxbuild "github.com/capmaas/cluster-api-provider-maas/sandbox/build"
 )
 
 // errStopped is what somebody reads who pressed Ctrl-C while things were being built.
@@ -21,7 +22,7 @@ func newBuild(p *places) *cobra.Command {
 			if err != nil {
 				return err
 			}
-			err = build.Run(cmd.Context(), build.Options{Repo: l.Root, Out: l.Build, Log: os.Stdout, Only: only})
+			err = sandboxbuild.Run(cmd.Context(), build.Options{Repo: l.Root, Out: l.Build, Log: os.Stdout, Only: only})
 			if cmd.Context().Err() != nil {
 				return errStopped
 			}

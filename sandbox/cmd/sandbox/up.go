@@ -10,7 +10,8 @@ import (
 	"github.com/spf13/cobra"
 	"golang.org/x/term"
 
-	"github.com/capmaas/cluster-api-provider-maas/sandbox/build"
+	"github.com/capmaas/cluster-api-provider-maas/images/build"
+	sandboxbuild "github.com/capmaas/cluster-api-provider-maas/sandbox/build"
 	"github.com/capmaas/cluster-api-provider-maas/sandbox/follow"
 	"github.com/capmaas/cluster-api-provider-maas/sandbox/host"
 	"github.com/capmaas/cluster-api-provider-maas/sandbox/management"
@@ -161,7 +162,7 @@ func (s *starter) prepare(ctx context.Context) error {
 		return err
 	}
 	if !s.options.noBuild {
-		if err := build.Run(ctx, build.Options{Repo: s.layout.Root, Out: s.layout.Build, Log: os.Stdout}); err != nil {
+		if err := sandboxbuild.Run(ctx, build.Options{Repo: s.layout.Root, Out: s.layout.Build, Log: os.Stdout}); err != nil {
 			return err
 		}
 	}

@@ -1,0 +1,61 @@
+package recipe
+
+import (
+	"context"
+	"path/filepath"
+
+	"github.com/capmaas/cluster-api-provider-maas/images/build"
+)
+
+// kubernetesPrograms are the names by which the multi-call binary is called.
+func kubernetesPrograms() []string {
+	return []string{
+		"etcd", "kube-apiserver", "kube-controller-manager", "kube-scheduler", "kube-proxy", "kubelet", "kubeadm", "kubectl",
+		"pod-routes", "hello",
+	}
+}
+
+func (r *Recipe) kubernetes() build.Step {
+	outputs := []string{r.programs("kube"), r.programs("coredns")}
+	for _, name := range kubernetesPrograms() {
+		outputs = append(outputs, r.programs(name))
+		if r.isDefault {
+			outputs = append(outputs, r.Bin(name))
+		}
+	}
+	flags := build.StampVersion(r.version, "k8s.io/component-base/version", "k8s.io/client-go/pkg/version")
+	compile := build.GoProgram{
+		Module:   r.Component(r.component),
+		Packages: []string{"./kube", "./coredns"},
+		Linker:   flags,
+		Place:    map[string]string{"kube": r.programs("kube"), "coredns": r.programs("coredns")},
+		Links:    kubernetesPrograms(),
+	}
+	return build.Step{
+		Name:    r.name(KubernetesStep),
+		Title:   "Kubernetes " + r.version,
+		Lane:    build.Compiling,
+		Files:   []string{r.Component(r.component)},
+		Keep:    build.NotTest,
+		Facts:   append([]string{flags}, kubernetesPrograms()...),
+		Outputs: outputs,
+		Run:     build.OneAfterTheOther(compile.Build, r.linkPrograms),
+	}
+}
+
+// linkPrograms makes the default version the one that is run on this host.
+func (r *Recipe) linkPrograms(context.Context, *build.Session) error {
+	if !r.isDefault {
+		return nil
+	}
+	for _, name := range kubernetesPrograms() {
+		target, err := filepath.Rel(r.Bin(), r.programs(name))
+		if err != nil {
+			return err
+		}
+		if err := build.ReplaceLink(target, r.Bin(name)); err != nil {
+			return err
+		}
+	}
+	return nil
+}

@@ -1,0 +1,151 @@
+// Package recipe makes the machine image: a Debian root file system with Kubernetes in it, packed as MAAS takes custom images. The
+// files that end up in it, and the list of Debian packages, are in debian-12; what is compiled is pinned in components.
+package recipe
+
+import (
+	"fmt"
+	"path/filepath"
+	"runtime"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/capmaas/cluster-api-provider-maas/images/build"
+)
+
+// Names of steps. Those that depend on the version of Kubernetes carry it, unless it is the default one.
+const (
+	PackagesStep   = "packages"
+	KubernetesStep = "kubernetes"
+	ImageStep      = "image"
+
+	containerdStep = "containerd"
+	runcStep       = "runc"
+	pluginsStep    = "cni"
+	crictlStep     = "crictl"
+	pauseStep      = "pause"
+	baseStep       = "base"
+	containersStep = "container-images"
+	storeStep      = "store"
+	rootStep       = "rootfs"
+)
+
+// distribution is what machines run, as it stands in the image's name.
+const distribution = "debian-12"
+
+// epoch is the time of all files that the build makes: when an image was built must not change what is in it.
+func epoch() time.Time { return time.Date(2026, time.January, 1, 0, 0, 0, 0, time.UTC) }
+
+// Recipe makes the image of one version of Kubernetes.
+type Recipe struct {
+	*build.Project
+	// version of Kubernetes, with its leading v; component is the folder under components that pins it.
+	version, component string
+	isDefault          bool
+}
+
+// New is the recipe for a version of Kubernetes, with or without its leading v; "" is the default one, which the sandbox's own control
+// plane runs. It is an error if no component pins that version.
+func New(p *build.Project, version string) (*Recipe, error) {
+	pinned, err := pinnedVersions(p)
+	if err != nil {
+		return nil, err
+	}
+	if version == "" {
+		version = DefaultVersion(p)
+	}
+	version = "v" + strings.TrimPrefix(version, "v")
+	component, found := pinned[version]
+	if !found {
+		return nil, fmt.Errorf("there is no Kubernetes %s here, only %s: images/README.md tells how to add a version",
+			version, strings.Join(versionsOf(pinned), " and "))
+	}
+	return &Recipe{Project: p, version: version, component: component, isDefault: component == defaultComponent}, nil
+}
+
+// defaultComponent pins the version of Kubernetes that the sandbox's own control plane runs.
+const defaultComponent = "kubernetes"
+
+// DefaultVersion is the version of Kubernetes that is made when none is asked for.
+func DefaultVersion(p *build.Project) string { return p.Version(defaultComponent, "k8s.io/kubernetes") }
+
+// pinnedVersions finds the components that pin a version of Kubernetes.
+func pinnedVersions(p *build.Project) (map[string]string, error) {
+	files, err := filepath.Glob(p.Component("kubernetes*", "go.mod"))
+	if err != nil {
+		return nil, err
+	}
+	pinned := make(map[string]string, len(files))
+	for _, file := range files {
+		version, err := build.ModuleVersion(file, "k8s.io/kubernetes")
+		if err != nil {
+			return nil, err
+		}
+		pinned[version] = filepath.Base(filepath.Dir(file))
+	}
+	return pinned, nil
+}
+
+func versionsOf(pinned map[string]string) []string {
+	var versions []string
+	for version := range pinned {
+		versions = append(versions, version)
+	}
+	slices.Sort(versions)
+	return versions
+}
+
+// Steps make the image. Within a lane the order is the order of work: what others wait for comes first.
+func (r *Recipe) Steps() []build.Step {
+	return []build.Step{
+		r.packages(),
+		r.kubernetes(),
+		r.base(),
+		r.containerd(),
+		r.runc(),
+		r.plugins(),
+		r.crictl(),
+		r.pause(),
+		r.containerImages(),
+		r.store(),
+		r.root(),
+	}
+}
+
+// name is that of a step that depends on the version.
+func (r *Recipe) name(step string) string {
+	if r.isDefault {
+		return step
+	}
+	return step + "-" + r.version
+}
+
+// programs is the folder of Kubernetes' programs of this version, or one of them.
+func (r *Recipe) programs(name ...string) string {
+	return r.Path(append([]string{"kubernetes", r.version}, name...)...)
+}
+
+// parts is the folder of what the image of this version is put together from, or one of them.
+func (r *Recipe) parts(name ...string) string {
+	return r.Path(append([]string{"images", "parts", r.version}, name...)...)
+}
+
+// baseRoot is a Debian without anything of ours, for all versions.
+func (r *Recipe) baseRoot() string { return r.Path("images", "parts", distribution) }
+
+// node is a program that only machines run.
+func (r *Recipe) node(name string) string { return r.Path("node", name) }
+
+// plugin is a network plugin.
+func (r *Recipe) plugin(name string) string { return r.Path("node", "cni", name) }
+
+// code is this package, for steps that it does itself and in seconds: a change of it runs them again.
+func (r *Recipe) code() string { return r.Source("images", "recipe") }
+
+// BootResource is the name under which MAAS knows the image of a version of Kubernetes.
+func BootResource(version string) string { return "custom/" + distribution + "-k8s-" + version }
+
+// File is the finished image of a version, in the output folder out.
+func File(out, version string) string {
+	return filepath.Join(out, "images", distribution+"-k8s-"+version+"-"+runtime.GOARCH+".tar.gz")
+}
