@@ -42,6 +42,9 @@ func (c *Client) classify(r request, resp *http.Response, body []byte) (Kind, st
 	case status == http.StatusConflict && (page || len(body) == 0):
 		// MAAS 3.3.5 to 3.7: the database gave up on a conflict, and nothing was changed.
 		return KindUnavailable, "MAAS was too busy with conflicting changes; nothing was changed"
+	case status == http.StatusInternalServerError && r.method == http.MethodDelete && strings.HasSuffix(said, " matching query does not exist."):
+		// MAAS 3.4 to 3.7: this is how it says of some kinds of objects, boot resources among them, that there is none to delete.
+		return KindNotFound, said
 	case status >= 500 || status == http.StatusRequestTimeout:
 		if r.isWrite() {
 			return KindOutcomeUnknown, said

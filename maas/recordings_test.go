@@ -138,16 +138,18 @@ func operations() (reads, writes map[string]func(context.Context, *Client) error
 	type call = func(context.Context, *Client) error
 	const id = "4y3h7n"
 	reads = map[string]call{
-		"Version":       func(ctx context.Context, c *Client) error { _, err := c.Version(ctx); return err },
-		"WhoAmI":        func(ctx context.Context, c *Client) error { _, err := c.WhoAmI(ctx); return err },
-		"Machines":      func(ctx context.Context, c *Client) error { _, err := c.Machines(ctx, MachineFilter{}); return err },
-		"Machine":       func(ctx context.Context, c *Client) error { _, err := c.Machine(ctx, id); return err },
-		"Tags":          func(ctx context.Context, c *Client) error { _, err := c.Tags(ctx); return err },
-		"Zones":         func(ctx context.Context, c *Client) error { _, err := c.Zones(ctx); return err },
-		"ResourcePools": func(ctx context.Context, c *Client) error { _, err := c.ResourcePools(ctx); return err },
-		"Domains":       func(ctx context.Context, c *Client) error { _, err := c.Domains(ctx); return err },
-		"Subnets":       func(ctx context.Context, c *Client) error { _, err := c.Subnets(ctx); return err },
-		"BootResources": func(ctx context.Context, c *Client) error { _, err := c.BootResources(ctx); return err },
+		"Version":               func(ctx context.Context, c *Client) error { _, err := c.Version(ctx); return err },
+		"WhoAmI":                func(ctx context.Context, c *Client) error { _, err := c.WhoAmI(ctx); return err },
+		"Machines":              func(ctx context.Context, c *Client) error { _, err := c.Machines(ctx, MachineFilter{}); return err },
+		"Machine":               func(ctx context.Context, c *Client) error { _, err := c.Machine(ctx, id); return err },
+		"Tags":                  func(ctx context.Context, c *Client) error { _, err := c.Tags(ctx); return err },
+		"Zones":                 func(ctx context.Context, c *Client) error { _, err := c.Zones(ctx); return err },
+		"ResourcePools":         func(ctx context.Context, c *Client) error { _, err := c.ResourcePools(ctx); return err },
+		"Domains":               func(ctx context.Context, c *Client) error { _, err := c.Domains(ctx); return err },
+		"Subnets":               func(ctx context.Context, c *Client) error { _, err := c.Subnets(ctx); return err },
+		"BootResources":         func(ctx context.Context, c *Client) error { _, err := c.BootResources(ctx); return err },
+		"UploadedBootResources": func(ctx context.Context, c *Client) error { _, err := c.UploadedBootResources(ctx); return err },
+		"BootResource":          func(ctx context.Context, c *Client) error { _, err := c.BootResource(ctx, 7); return err },
 		"DNSResources": func(ctx context.Context, c *Client) error {
 			_, err := c.DNSResources(ctx, DNSResourceFilter{})
 			return err
@@ -156,6 +158,7 @@ func operations() (reads, writes map[string]func(context.Context, *Client) error
 		"Events":     func(ctx context.Context, c *Client) error { _, err := c.Events(ctx, EventFilter{}); return err },
 	}
 	dns := DNSResourceParams{Name: "c1-api", Domain: "maas", IPAddresses: []string{"10.20.0.3"}}
+	image := BootResourceParams{Name: "custom/a", Architecture: "amd64/generic", SHA256: strings.Repeat("0", 64), Size: 1}
 	record := DNSRecordParams{Name: "c1-api", Domain: "maas", Type: "TXT", Data: "x"}
 	writes = map[string]call{
 		"Allocate": func(ctx context.Context, c *Client) error { _, err := c.Allocate(ctx, AllocateParams{}); return err },
@@ -168,11 +171,16 @@ func operations() (reads, writes map[string]func(context.Context, *Client) error
 			_, err := c.SetWorkloadAnnotations(ctx, id, map[string]string{"k": "v"})
 			return err
 		},
-		"CreateDNSResource": func(ctx context.Context, c *Client) error { _, err := c.CreateDNSResource(ctx, dns); return err },
-		"UpdateDNSResource": func(ctx context.Context, c *Client) error { _, err := c.UpdateDNSResource(ctx, 7, dns); return err },
-		"DeleteDNSResource": func(ctx context.Context, c *Client) error { return c.DeleteDNSResource(ctx, 7) },
-		"CreateDNSRecord":   func(ctx context.Context, c *Client) error { _, err := c.CreateDNSRecord(ctx, record); return err },
-		"DeleteDNSRecord":   func(ctx context.Context, c *Client) error { return c.DeleteDNSRecord(ctx, 7) },
+		"CreateDNSResource":  func(ctx context.Context, c *Client) error { _, err := c.CreateDNSResource(ctx, dns); return err },
+		"UpdateDNSResource":  func(ctx context.Context, c *Client) error { _, err := c.UpdateDNSResource(ctx, 7, dns); return err },
+		"DeleteDNSResource":  func(ctx context.Context, c *Client) error { return c.DeleteDNSResource(ctx, 7) },
+		"CreateDNSRecord":    func(ctx context.Context, c *Client) error { _, err := c.CreateDNSRecord(ctx, record); return err },
+		"CreateBootResource": func(ctx context.Context, c *Client) error { _, err := c.CreateBootResource(ctx, image); return err },
+		"UploadBootResource": func(ctx context.Context, c *Client) error {
+			return c.UploadBootResource(ctx, "/MAAS/api/2.0/boot-resources/6/upload/17/", []byte("content"))
+		},
+		"DeleteBootResource": func(ctx context.Context, c *Client) error { return c.DeleteBootResource(ctx, 7) },
+		"DeleteDNSRecord":    func(ctx context.Context, c *Client) error { return c.DeleteDNSRecord(ctx, 7) },
 	}
 	return reads, writes
 }

@@ -18,6 +18,7 @@ type request struct {
 	op        string // MAAS's name of the operation, sent in the query
 	query     url.Values
 	form      url.Values
+	content   []byte // sent as it is, in place of the form
 	anonymous bool
 	mayBeNull bool   // the answer "null" is fine
 	private   []byte // what no error may repeat

@@ -1,6 +1,7 @@
 package maas
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -65,14 +66,20 @@ func (c *Client) exchange(ctx context.Context, r request, decode decoder, call *
 
 func (c *Client) newHTTPRequest(ctx context.Context, r request) (*http.Request, error) {
 	var body io.Reader
-	if r.isWrite() {
+	switch {
+	case r.content != nil:
+		body = bytes.NewReader(r.content)
+	case r.isWrite():
 		body = strings.NewReader(r.form.Encode())
 	}
 	req, err := http.NewRequestWithContext(ctx, r.method, c.url(r), body)
 	if err != nil {
 		return nil, err
 	}
-	if r.isWrite() && r.method != http.MethodDelete {
+	switch {
+	case r.content != nil:
+		req.Header.Set("Content-Type", "application/octet-stream")
+	case r.isWrite() && r.method != http.MethodDelete:
 		// MAAS's handlers read forms only; JSON would lose parameters.
 		req.Header.Set("Content-Type", "application/x-www-form-urlencoded")
 	}
