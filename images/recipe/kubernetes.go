@@ -35,12 +35,22 @@ func (r *Recipe) kubernetes() build.Step {
 		Name:    r.name(KubernetesStep),
 		Title:   "Kubernetes " + r.version,
 		Lane:    build.Compiling,
-		Files:   []string{r.Component(r.component)},
+		Files:   r.kubernetesSources(),
 		Keep:    build.NotTest,
 		Facts:   append([]string{flags}, kubernetesPrograms()...),
 		Outputs: outputs,
 		Run:     build.OneAfterTheOther(compile.Build, r.linkPrograms),
 	}
+}
+
+// kubernetesSources are what the programs are made of besides modules: the component, the programs of ours that go into the same binary,
+// and, because the mains of other versions are links to those of the default one, these.
+func (r *Recipe) kubernetesSources() []string {
+	sources := []string{r.Component(r.component), r.Component("workload")}
+	if !r.isDefault {
+		sources = append(sources, r.Component(defaultComponent, "kube"), r.Component(defaultComponent, "coredns"))
+	}
+	return sources
 }
 
 // linkPrograms makes the default version the one that is run on this host.

@@ -24,8 +24,8 @@ import (
 	kubeadmutil "k8s.io/kubernetes/cmd/kubeadm/app/util/errors"
 	kubelet "k8s.io/kubernetes/cmd/kubelet/app"
 
-	"github.com/capmaas/cluster-api-provider-maas/images/components/kubernetes/hello"
-	"github.com/capmaas/cluster-api-provider-maas/images/components/kubernetes/podroutes"
+	"github.com/capmaas/cluster-api-provider-maas/images/components/workload/hello"
+	"github.com/capmaas/cluster-api-provider-maas/images/components/workload/podroutes"
 )
 
 func main() {

@@ -1,0 +1,1 @@
+../../kubernetes/coredns/main.go

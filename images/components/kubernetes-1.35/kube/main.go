@@ -1,0 +1,1 @@
+../../kubernetes/kube/main.go
