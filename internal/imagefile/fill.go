@@ -1,0 +1,129 @@
+package imagefile
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"hash"
+	"time"
+
+	"github.com/capmaas/cluster-api-provider-maas/maas"
+)
+
+const (
+	// completeWithin is how long MAAS may take after the last byte. MAAS 3.5 and newer copy it to all region controllers first.
+	completeWithin = 10 * time.Minute
+	// noticeWithin is how long it may take to show that a last piece, of which no answer came, arrived all the same.
+	noticeWithin = 30 * time.Second
+)
+
+var (
+	// errPiece marks what MAAS said of a piece of the content.
+	errPiece = errors.New("send a piece of the image")
+	// errNotComplete means that MAAS has all of the content, and what is left to do is its own business.
+	errNotComplete = errors.New("MAAS has all of the image, but did not say yet that it is complete: look at it again before you upload it anew")
+)
+
+// fill sends the content, and returns the boot resource once it is complete.
+func (j *job) fill(ctx context.Context, resource *maas.BootResource) (*maas.BootResource, error) {
+	content, ok := resource.Content()
+	switch {
+	case !ok || !j.isOurs(content):
+		return nil, fmt.Errorf("MAAS answered the announcement of the image %s with another content: somebody else is uploading it", j.manifest.Name)
+	case content.Complete:
+		// MAAS 3.3 and 3.4 keep each content once.
+		return resource, nil
+	case content.Progress > 0:
+		return nil, fmt.Errorf("an upload of the same content, under another name or architecture, is not finished in MAAS: finish or delete that one first")
+	}
+	last, err := j.send(ctx, content.UploadURI)
+	switch {
+	case err != nil && last && errors.Is(err, maas.ErrOutcomeUnknown) && ctx.Err() == nil:
+		complete, waited := j.await(ctx, resource.ID, noticeWithin)
+		if waited != nil {
+			return nil, err
+		}
+		return complete, nil
+	case err != nil:
+		return nil, err
+	}
+	if j.filled = true; j.Filled != nil {
+		j.Filled()
+	}
+	return j.await(ctx, resource.ID, completeWithin)
+}
+
+// send sends the content piece by piece. Last says that it came to the last one.
+func (j *job) send(ctx context.Context, address string) (last bool, err error) {
+	total := j.manifest.Size
+	piece := make([]byte, maas.UploadChunkSize)
+	sum := sha256.New()
+	j.tell(0)
+	for sent := int64(0); sent < total; {
+		piece = piece[:min(total-sent, maas.UploadChunkSize)]
+		if _, err := j.image.ReadAt(piece, sent); err != nil {
+			return false, fmt.Errorf("read the image: %w", errors.Join(errChanged, err))
+		}
+		sum.Write(piece)
+		last = sent+int64(len(piece)) == total
+		if last && !j.isUnchanged(sum) {
+			return false, errChanged
+		}
+		if err := j.sendPiece(ctx, address, piece); err != nil {
+			return last, err
+		}
+		sent += int64(len(piece))
+		j.tell(sent)
+	}
+	return last, nil
+}
+
+// sendPiece sends a piece again only if it surely did not arrive.
+func (j *job) sendPiece(ctx context.Context, address string, piece []byte) error {
+	for wait := 2 * time.Second; ; wait *= 2 {
+		err := j.Client.UploadBootResource(ctx, address, piece)
+		switch {
+		case err == nil:
+			return nil
+		case !errors.Is(err, maas.ErrUnavailable) || wait > 30*time.Second || j.pause(ctx, wait) != nil:
+			return fmt.Errorf("%w: %w", errPiece, err)
+		}
+	}
+}
+
+func (j *job) isUnchanged(sum hash.Hash) bool {
+	info, err := j.image.Stat()
+	return err == nil && info.Size() == j.manifest.Size && hex.EncodeToString(sum.Sum(nil)) == j.manifest.SHA256
+}
+
+func (j *job) tell(sent int64) {
+	if j.Sent != nil {
+		j.Sent(sent, j.manifest.Size)
+	}
+}
+
+// await reads the boot resource until it is complete.
+func (j *job) await(ctx context.Context, id int, patience time.Duration) (*maas.BootResource, error) {
+	const interval = 2 * time.Second
+	for waited := time.Duration(0); ; waited += interval {
+		resource, err := j.Client.BootResource(ctx, id)
+		switch {
+		case err == nil:
+			if content, ok := resource.Content(); !ok || !j.isOurs(content) {
+				return nil, fmt.Errorf("somebody else has replaced the image %s (boot resource %d) in MAAS meanwhile", j.manifest.Name, id)
+			} else if content.Complete {
+				return resource, nil
+			}
+		case !errors.Is(err, maas.ErrUnavailable):
+			return nil, fmt.Errorf("look whether the image %s (boot resource %d) is complete: %w", j.manifest.Name, id, err)
+		}
+		if waited >= patience {
+			return nil, errNotComplete
+		}
+		if err := j.pause(ctx, interval); err != nil {
+			return nil, fmt.Errorf("%w (%w)", errNotComplete, err)
+		}
+	}
+}

@@ -1,0 +1,141 @@
+package imagefile
+
+import (
+	"bytes"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+)
+
+// Manifest describes an image. It is a JSON file beside the image, at [ManifestPath].
+type Manifest struct {
+	Name              string           `json:"name"` // of the boot resource, such as custom/debian-12-k8s-v1.36.3
+	Title             string           `json:"title"`
+	Architecture      string           `json:"architecture"`        // MAAS's, such as amd64/generic
+	BaseImage         string           `json:"baseImage,omitempty"` // the system that MAAS takes it for, such as ubuntu/jammy; "" for that of commissioning
+	FileType          string           `json:"fileType"`            // MAAS's, such as tgz
+	File              string           `json:"file"`                // name of the image, beside the manifest
+	Size              int64            `json:"size"`                // bytes
+	UnpackedSize      int64            `json:"unpackedSize"`        // bytes
+	SHA256            string           `json:"sha256"`              // of the image, in hex
+	KubernetesVersion string           `json:"kubernetesVersion"`
+	Binaries          string           `json:"binaries"` // where the programs come from: source or release
+	BuildSeconds      float64          `json:"buildSeconds"`
+	Packages          []Package        `json:"packages"`
+	Programs          []Program        `json:"programs"`
+	ContainerImages   []ContainerImage `json:"containerImages"`
+}
+
+// Package is a Debian package that is installed in the image.
+type Package struct {
+	Name         string `json:"name"`
+	Version      string `json:"version"`
+	Architecture string `json:"architecture"`
+	InstalledKiB int64  `json:"installedKiB"`
+}
+
+// Program is a program in the image that no package brought.
+type Program struct {
+	Path    string `json:"path"` // in the image
+	Version string `json:"version"`
+	Size    int64  `json:"size"`   // bytes
+	SHA256  string `json:"sha256"` // in hex
+}
+
+// ContainerImage is a container image that machines need not pull.
+type ContainerImage struct {
+	Name   string `json:"name"`
+	Digest string `json:"digest"` // sha256:…
+	Size   int64  `json:"size"`   // bytes
+}
+
+const manifestEnding = ".manifest.json"
+
+// ManifestPath returns where the manifest of an image is: foo.manifest.json for foo.tar.gz.
+func ManifestPath(image string) string {
+	if ending, _ := endingOf(filepath.Base(image)); ending != "" {
+		image = image[:len(image)-len(ending)]
+	}
+	return image + manifestEnding
+}
+
+// Read returns the manifest in a file. It is an error if fields are missing that an upload needs; one that wraps [fs.ErrNotExist] if there is
+// no such file.
+func Read(path string) (Manifest, error) {
+	data, err := os.ReadFile(path)
+	if err != nil {
+		return Manifest{}, fmt.Errorf("read the manifest: %w", err)
+	}
+	var m Manifest
+	if err := json.Unmarshal(data, &m); err != nil {
+		return Manifest{}, fmt.Errorf("%s is not a manifest of an image: %w", path, err)
+	}
+	if err := m.check(); err != nil {
+		return Manifest{}, fmt.Errorf("%s is not a whole manifest: %w", path, err)
+	}
+	return m, nil
+}
+
+// Write puts the manifest into a file, which is there whole or not at all.
+func (m Manifest) Write(path string) error {
+	if err := m.check(); err != nil {
+		return fmt.Errorf("the manifest for %s is not whole: %w", path, err)
+	}
+	var text bytes.Buffer
+	encoder := json.NewEncoder(&text)
+	encoder.SetEscapeHTML(false)
+	encoder.SetIndent("", "  ")
+	if err := encoder.Encode(m); err != nil {
+		return fmt.Errorf("encode the manifest: %w", err)
+	}
+	scratch := path + ".new"
+	if err := os.WriteFile(scratch, text.Bytes(), 0o644); err != nil {
+		return fmt.Errorf("write the manifest: %w", err)
+	}
+	if err := os.Rename(scratch, path); err != nil {
+		return errors.Join(fmt.Errorf("write the manifest: %w", err), os.Remove(scratch))
+	}
+	return nil
+}
+
+// check says what is missing or wrong.
+func (m Manifest) check() error {
+	var wrong []error
+	for _, field := range []struct{ name, value string }{
+		{"name", m.Name}, {"architecture", m.Architecture}, {"fileType", m.FileType}, {"file", m.File}, {"sha256", m.SHA256},
+	} {
+		if field.value == "" {
+			wrong = append(wrong, fmt.Errorf("%s is not set", field.name))
+		}
+	}
+	if digest, err := hex.DecodeString(m.SHA256); m.SHA256 != "" && (err != nil || len(digest) != 32) {
+		wrong = append(wrong, errors.New("sha256 is not 64 hexadecimal digits"))
+	}
+	if m.Size < 1 {
+		wrong = append(wrong, errors.New("size is not a number of bytes"))
+	}
+	if m.FileType != "" && inMAAS[m.FileType] == "" {
+		wrong = append(wrong, unknownFileType(m.FileType))
+	}
+	if m.File != "" && (m.File != filepath.Base(m.File) || strings.ContainsAny(m.File, `/\`) || !fs.ValidPath(m.File)) {
+		wrong = append(wrong, errors.New("file is not the name of a file beside the manifest"))
+	}
+	return joined(wrong)
+}
+
+// joined makes one line of several errors.
+func joined(all []error) error {
+	if len(all) == 0 {
+		return nil
+	}
+	text := make([]string, len(all))
+	for i, err := range all {
+		text[i] = err.Error()
+	}
+	return errors.New(strings.Join(text, ", "))
+}
