@@ -29,6 +29,7 @@ type options struct {
 	dnsAddr      string
 	dnsForwarder string
 	publicURL    string
+	imageDir     string
 }
 
 func newCommand(out io.Writer) *cobra.Command {
@@ -61,6 +62,7 @@ func newCommand(out io.Writer) *cobra.Command {
 	flags.StringVar(&o.dnsAddr, "dns", "", "address of the DNS server; none when empty")
 	flags.StringVar(&o.dnsForwarder, "dns-forwarder", "", "DNS server for other names; they are refused when empty")
 	flags.StringVar(&o.publicURL, "public-url", "", "URL at which machines reach the region (http://host:port/MAAS)")
+	flags.StringVar(&o.imageDir, "image-dir", "", "folder for the content of uploaded images; it is checked and dropped when empty")
 	return cmd
 }
 
@@ -96,6 +98,7 @@ func (o options) build(given func(string) bool) (simulator.Config, error) {
 		"dns":           {&cfg.DNSAddr, o.dnsAddr},
 		"dns-forwarder": {&cfg.DNSForwarder, o.dnsForwarder},
 		"public-url":    {&cfg.PublicURL, o.publicURL},
+		"image-dir":     {&cfg.ImageDir, o.imageDir},
 	} {
 		if given(flag) {
 			*field.target = field.value

@@ -19,10 +19,16 @@ type Booter interface {
 
 // BootMachine is what a machine knows when it boots.
 type BootMachine struct {
-	SystemID     string
-	Hostname     string
-	Domain       string
-	Image        string // as deployed, osystem/series: "ubuntu/jammy", "custom/foo"
+	SystemID string
+	Hostname string
+	Domain   string
+	Image    string // as deployed, osystem/series: "ubuntu/jammy", "custom/foo"
+	// ImageFile is where Config.ImageDir has what was uploaded for the image,
+	// and ImageSHA256 its checksum. Both are empty for images that were not
+	// uploaded; the file is also when there is no ImageDir. It is kept until no
+	// machine is deployed with it and no image has it any more.
+	ImageFile    string
+	ImageSHA256  string
 	Architecture string
 	Cores        int
 	MemoryMiB    int

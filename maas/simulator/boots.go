@@ -150,6 +150,9 @@ func (r *Region) describeBoot(m *machine) BootMachine {
 		SystemID: m.systemID, Hostname: m.hostname, Domain: domain, Image: image, Architecture: m.architecture,
 		Cores: m.cores, MemoryMiB: m.memoryMiB, MetadataURL: r.publicURL + "/metadata/",
 	}
+	if m.installs.uploaded {
+		out.ImageSHA256, out.ImageFile = m.installs.sha256, r.store.path(m.installs.sha256)
+	}
 	if m.token != nil {
 		out.ConsumerKey, out.TokenKey, out.TokenSecret = m.token.consumer, m.token.key, m.token.secret
 	}

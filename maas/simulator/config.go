@@ -29,8 +29,14 @@ type Config struct {
 	Domains []Domain `json:"domains,omitempty"`
 	// Subnets; one, 10.20.0.0/21, is made when empty.
 	Subnets []Subnet `json:"subnets,omitempty"`
-	// Images that can be deployed; Ubuntu jammy and noble when empty.
+	// Images that can be deployed, complete and without content; Ubuntu jammy
+	// and noble when empty. More can be uploaded through the API, for the
+	// architectures of these.
 	Images []Image `json:"images,omitempty"`
+	// ImageDir is a folder for the content of images that are uploaded, one file
+	// per sha256, named for it. It is made if it is not there, and not for two
+	// regions at once. When empty, content is checked and dropped.
+	ImageDir string `json:"imageDir,omitempty"`
 	// Machines, Ready unless they say otherwise.
 	Machines []Machine `json:"machines,omitempty"`
 	// DefaultSeries is deployed when a deploy names none: osystem/series. The

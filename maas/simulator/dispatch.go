@@ -121,6 +121,11 @@ func (res *resource) operation(method, op string) *operation {
 	return nil
 }
 
+// takesContent says that what is put there is content, not a form.
+func (res *resource) takesContent() bool {
+	return "/"+strings.Join(res.pattern, "/")+"/" == uploadPath
+}
+
 // methods are the HTTP methods that the resource knows.
 func (res *resource) methods() []string {
 	seen := map[string]bool{}

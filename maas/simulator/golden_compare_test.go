@@ -15,7 +15,7 @@ import (
 func arbitrary() []string {
 	return []string{
 		"created", "primary_rack", "resource_record_count", "disabled_boot_architectures", "firmware_version", "hardware_uuid", "cpu_speed",
-		"serial", "uuid", "current_installation_result_id", "current_commissioning_result_id", "current_testing_result_id", "used_size", "sets",
+		"serial", "uuid", "current_installation_result_id", "current_commissioning_result_id", "current_testing_result_id", "used_size", madeUpVersion,
 		"cpu_test_status", "cpu_test_status_name", "other_test_status", "other_test_status_name", "storage_test_status", "storage_test_status_name",
 		"memory_test_status", "memory_test_status_name", "network_test_status", "network_test_status_name", "interface_test_status",
 		"interface_test_status_name",

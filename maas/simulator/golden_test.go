@@ -59,7 +59,6 @@ func notReplayed() [][2]string {
 		{`^iface\.`, "changing interfaces: " + later},
 		{`^(maas\.get_config|spaces|reservedips|rackcontrollers|fabrics)`, later},
 		{`^conflict\.put$`, "the page of a transaction that gave up: " + fault},
-		{`^boot-resource\.(create|delete)|^boot-resource\.read\.incomplete|^boot-resources\.list\.after`, "uploading images: " + later},
 		{`^subnet\.(create|ip_addresses|reserved_ip_ranges|unreserved_ip_ranges|statistics)|^subnets\.list`, "the rest of subnets: " + later},
 		{`^deploy\.(power-workflow|deploy-workflow|no-rack|ip-check|rack-lacks|region-has)`, fault},
 		{`^(release|power_off|query_power_state|power_on)\.(power-fail|no-rack|fail$)`, fault},

@@ -69,9 +69,12 @@ func (h *handler) serveAPI(w http.ResponseWriter, req *http.Request, path string
 		})
 		return
 	}
-	sent, refused := readBody(req)
+	sent, refused := readBody(req, res.takesContent())
 	if refused != nil {
 		refused.write(w)
+		h.region.log.add(Request{
+			Time: h.region.clock.Now(), Method: req.Method, Path: path, Status: refused.status, Duration: time.Since(began), Bytes: len(refused.body),
+		})
 		return
 	}
 	query := parsePairs(req.URL.RawQuery)
@@ -82,7 +85,7 @@ func (h *handler) serveAPI(w http.ResponseWriter, req *http.Request, path string
 	}
 	entry := Request{
 		Time: h.region.clock.Now(), Method: req.Method, Path: path, Op: op,
-		Query: redact(query.urlValues()), Form: redact(sent.form.urlValues()),
+		Query: redact(query.urlValues()), Form: redact(sent.form.urlValues()), Received: sent.size,
 	}
 	run := &execution{
 		region: h.region, resource: res, http: req, entry: &entry, began: began, op: op,

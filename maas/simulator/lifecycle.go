@@ -81,7 +81,7 @@ func (t *tx) beginInstall(m *machine, username string) *refusal {
 		install += time.Duration(t.r.rand.Int64N(int64(d.InstallSpread)))
 	}
 	t.progress(m, install/4, "Loading ephemeral")
-	t.progress(m, install/2, "Configuring OS")
+	t.laterOn(m, install/2, (*tx).fetchImage)
 	t.laterOn(m, install, (*tx).finishInstall)
 	if d.DeployTimeout > 0 {
 		t.laterOn(m, d.DeployTimeout, func(t *tx, m *machine) {
@@ -91,6 +91,22 @@ func (t *tx) beginInstall(m *machine, username string) *refusal {
 		})
 	}
 	return nil
+}
+
+// fetchImage is when the installer takes the image from MAAS. One that was
+// deleted or replaced since the deploy began is not there any more.
+func (t *tx) fetchImage(m *machine) {
+	if m.status != StatusDeploying {
+		return
+	}
+	_, there := t.contents.find(func(c *content) bool { return c.sha256 == m.installs.sha256 && c.complete() })
+	if m.installs.sha256 != "" && !there {
+		t.failDeployment(m, "Installation failed (refer to the installation log for more information).")
+		return
+	}
+	if t.r.cfg.Durations.Install > 0 {
+		t.system(m, "Configuring OS", "")
+	}
 }
 
 // progress shows how far an installation is, if it takes any time.
@@ -178,7 +194,15 @@ func (t *tx) beginRelease(m *machine) {
 	edit(t, m)
 	m.run++
 	m.agentName, m.osystem, m.series, m.hweKernel = "", "", "", nil
+	t.forgetImage(m)
 	m.netboot, m.ephemeral = true, false
+}
+
+// forgetImage lets go of what a machine was deployed with.
+func (t *tx) forgetImage(m *machine) {
+	sha := m.installs.sha256
+	m.installs = installedImage{}
+	t.afterCommit(func(t *tx) *refusal { t.dropUnused(sha); return nil })
 }
 
 // poweredOff is what follows when MAAS sees that a machine is off.
@@ -236,6 +260,7 @@ func (t *tx) erase(m *machine) {
 // the machine's goes with it.
 func (t *tx) deleteMachine(m *machine) {
 	edit(t, m).run++
+	t.forgetImage(m)
 	t.halt(m, true, nil)
 	for _, n := range m.nics {
 		for _, l := range n.links {

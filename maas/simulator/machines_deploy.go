@@ -71,6 +71,10 @@ func (c *call) deploy(m *machine, options deployOptions) *refusal {
 	if refused != nil {
 		return refused
 	}
+	root, refused := c.chooseRoot(m, name)
+	if refused != nil {
+		return refused
+	}
 	kernel, refused := c.chooseKernel(m, name, c.form.get("hwe_kernel"))
 	if refused != nil {
 		return refused
@@ -84,7 +88,9 @@ func (c *call) deploy(m *machine, options deployOptions) *refusal {
 		return refused
 	}
 	edit(c.tx, m)
+	c.forgetImage(m)
 	m.osystem, m.series, _ = strings.Cut(name, "/")
+	m.installs = installedImage{root.sha256, !root.madeUp}
 	m.hweKernel, m.ephemeral = &kernel, options.ephemeral
 	m.minHWEKernel = new(string)
 	c.setUserData(m)
@@ -144,6 +150,24 @@ func (s *state) deployable(m *machine) []string {
 		}
 	}
 	return slices.Sorted(maps.Keys(seen))
+}
+
+// chooseRoot finds what the installer will write to disk. MAAS lets a deploy
+// name an image whose upload is not complete, and refuses it here.
+func (c *call) chooseRoot(m *machine, name string) (*content, *refusal) {
+	arch, _, _ := strings.Cut(m.architecture, "/")
+	for _, i := range c.images.all() {
+		if i.name != name || i.architecture != arch {
+			continue
+		}
+		if root, complete := c.rootOf(i); complete {
+			return root, nil
+		}
+	}
+	if c.r.since(3, 5) {
+		return nil, text(http.StatusBadRequest, "Deployment operating system "+name+" is unavailable for "+m.architecture+".")
+	}
+	return nil, text(http.StatusBadRequest, "Deployment operating system "+strings.Replace(name, "/", " ", 1)+" is unavailable.")
 }
 
 // kernelForm is how kernels are named; other names are ignored by MAAS.

@@ -89,7 +89,10 @@ func operations() []operation {
 
 		{get, "/boot-resources/", "", users, listImages},
 		{get, "/boot-resources/", "is_importing", users, isImporting},
+		{post, "/boot-resources/", "", admins, createImage},
 		{get, "/boot-resources/{id}/", "", users, readImage},
+		{del, "/boot-resources/{id}/", "", admins, deleteImage},
+		{put, uploadPath, "", admins, uploadImage},
 
 		{get, "/events/", "query", users, queryEvents},
 	}

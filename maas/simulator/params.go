@@ -66,12 +66,21 @@ type body struct {
 	// json says that the fields came as a JSON object; unknown that the
 	// content type is none that MAAS reads.
 	json, unknown bool
+	// multipart says that the fields came as parts.
+	multipart bool
+	// raw is the content of a request that carries content and no fields.
+	raw []byte
+	// size is how many bytes the request carried.
+	size int
 }
 
 // maxBody is nginx's limit in front of MAAS.
 const maxBody = 10 << 20
 
-func readBody(req *http.Request) (body, *refusal) {
+// readBody takes a request's whole body in, as nginx does in front of MAAS. With
+// content the body is no form, whatever its content type says, but JSON is
+// read all the same, and multipart takes the body away.
+func readBody(req *http.Request, content bool) (body, *refusal) {
 	raw, err := io.ReadAll(http.MaxBytesReader(nil, req.Body, maxBody))
 	if err != nil {
 		var tooLarge *http.MaxBytesError
@@ -81,11 +90,20 @@ func readBody(req *http.Request) (body, *refusal) {
 		}
 		return body{}, &refusal{status: http.StatusBadRequest, contentType: typePlain, body: "Bad Request", regular: true}
 	}
-	header := req.Header.Get("Content-Type")
+	out, refused := parseBody(raw, req.Header.Get("Content-Type"), content)
+	out.size = len(raw)
+	return out, refused
+}
+
+func parseBody(raw []byte, header string, content bool) (body, *refusal) {
 	kind, args, err := mime.ParseMediaType(header)
 	switch {
 	case len(raw) == 0:
 		return body{}, nil
+	case content && kind == "multipart/form-data":
+		return body{multipart: true}, nil
+	case content && kind != "application/json":
+		return body{raw: raw}, nil
 	case kind == "application/x-www-form-urlencoded":
 		return body{form: parsePairs(string(raw))}, nil
 	case kind == "multipart/form-data" && err == nil:
@@ -106,7 +124,7 @@ func readJSON(raw []byte) (body, *refusal) {
 	if err := dec.Decode(&object); err != nil {
 		return body{}, bad
 	}
-	out := body{json: true}
+	out := body{json: true, raw: raw}
 	for _, key := range slices.Sorted(maps.Keys(object)) {
 		switch value := object[key].(type) {
 		case nil:

@@ -194,6 +194,7 @@ func parseRange(text string) (addrRange, error) {
 
 func (r *Region) addImages() error {
 	s := r.state
+	t := &tx{state: s, r: r}
 	for _, in := range r.cfg.Images {
 		arch, _, _ := strings.Cut(in.Architecture, "/")
 		if arch == "" {
@@ -212,17 +213,15 @@ func (r *Region) addImages() error {
 				kernels = []string{"ga-" + knownSeries(series), "hwe-" + knownSeries(series)}
 			}
 			for _, kernel := range kernels {
-				id := s.images.nextID()
-				s.images.put(id, &image{id: id, name: in.Name, architecture: arch, kernel: kernel})
+				t.addConfigured(&image{id: s.images.nextID(), name: in.Name, architecture: arch, kernel: kernel})
 			}
 			continue
 		}
 		base := in.BaseImage
 		if base == "" && os == "custom" {
-			base = "ubuntu/jammy"
+			base = commissioningImage
 		}
-		id := s.images.nextID()
-		s.images.put(id, &image{id: id, name: os + "/" + series, uploaded: true, architecture: arch, title: in.Title, base: base})
+		t.addConfigured(&image{id: s.images.nextID(), name: os + "/" + series, uploaded: true, architecture: arch, title: in.Title, base: base})
 	}
 	if r.cfg.DefaultSeries == "" {
 		r.cfg.DefaultSeries = r.firstUbuntu()

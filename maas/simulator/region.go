@@ -23,7 +23,8 @@ type Region struct {
 	slots     map[string]*bootSlot // by system ID
 	working   sync.WaitGroup
 
-	log accessLog
+	store *imageStore
+	log   accessLog
 }
 
 // New makes a region that holds what cfg describes. The error names the field
@@ -40,6 +41,10 @@ func New(cfg Config) (*Region, error) {
 	}
 	if r.cfg.Version == "" {
 		r.cfg.Version = "3.7.3"
+	}
+	var err error
+	if r.store, err = newImageStore(cfg.ImageDir); err != nil {
+		return nil, err
 	}
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -64,7 +69,8 @@ func (r *Region) SetPublicURL(url string) {
 }
 
 // Close drops all queued work, ends the contexts of the Booter's calls and
-// waits for the calls that run. It does not halt machines.
+// waits for the calls that run. It does not halt machines. Images stay in
+// Config.ImageDir; what was uploaded of incomplete ones goes.
 func (r *Region) Close() {
 	r.mu.Lock()
 	r.closed = true
@@ -77,6 +83,9 @@ func (r *Region) Close() {
 		}
 	}
 	r.timers = map[int]func(){}
+	for _, c := range r.state.contents.all() {
+		r.store.drop(c.partial)
+	}
 	r.mu.Unlock()
 	r.working.Wait()
 }

@@ -27,6 +27,8 @@ type Request struct {
 	// Duration is from when the request came until its answer went out, in
 	// real time even if the region's clock is virtual.
 	Duration time.Duration
+	// Received is the size of the request's body.
+	Received int
 	// Bytes is the size of the answer's body.
 	Bytes int
 }

@@ -105,6 +105,12 @@ type link struct {
 	addr   int // ID of the address row
 }
 
+// installedImage is what a machine is deployed with.
+type installedImage struct {
+	sha256   string
+	uploaded bool // through the API, not made up by the configuration
+}
+
 type disk struct {
 	id            int
 	name, model   string
@@ -133,6 +139,7 @@ type machine struct {
 	annotations           map[string]string
 	locked                bool
 	osystem, series       string
+	installs              installedImage
 	hweKernel             *string
 	minHWEKernel          *string
 	ephemeral, netboot    bool
@@ -176,10 +183,36 @@ type image struct {
 	id           int
 	name         string // osystem/series
 	uploaded     bool
+	posted       bool   // made by a request
 	architecture string // amd64
 	kernel       string // ga-22.04 for streamed ones, else ""
 	title        string
 	base         string
+	sets         []imageSet // oldest first
+}
+
+// imageSet is a version of an image.
+type imageSet struct{ version, label string }
+
+// imageFile is a file of a version of an image.
+type imageFile struct {
+	id, image          int
+	version            string
+	filename, filetype string
+	diskName           string
+	content            int
+}
+
+// content is what a file holds, or will hold.
+type content struct {
+	id          int
+	sha256      string // as the one who uploads it said
+	total, done int64
+	madeUp      bool // by the configuration
+	// digest is the state of the checksum after done bytes, and partial where
+	// they are stored, while the content is not complete.
+	digest  []byte
+	partial string
 }
 
 // state is all that a region holds. It is guarded by the region's lock.
@@ -198,6 +231,8 @@ type state struct {
 	resources *table[int, *dnsResource]
 	records   *table[int, *dnsRecord]
 	images    *table[int, *image]
+	files     *table[int, *imageFile]
+	contents  *table[int, *content]
 	events    []*event
 	// byAddress finds the rows that hold an address.
 	byAddress map[netip.Addr][]int
@@ -220,6 +255,7 @@ func newState() *state {
 		subnets: newTable[int, *subnet](), addresses: newTable[int, *address](),
 		machines: newTable[string, *machine](), resources: newTable[int, *dnsResource](),
 		records: newTable[int, *dnsRecord](), images: newTable[int, *image](),
+		files: newTable[int, *imageFile](), contents: newTable[int, *content](),
 		byAddress: map[netip.Addr][]int{}, latestEvent: map[string]*event{}, nonces: map[string]time.Time{},
 		dnsSerial: 1,
 	}
