@@ -10,6 +10,8 @@ import (
 	"k8s.io/klog/v2"
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/client/config"
+
+	"github.com/capmaas/cluster-api-provider-maas/internal/environment"
 )
 
 // options are the command line's values.
@@ -31,11 +33,8 @@ func newCommand() *cobra.Command {
 	command := &cobra.Command{
 		Use:   "manager",
 		Short: "Run the Cluster API infrastructure provider for MAAS",
-		Long: "Run the Cluster API infrastructure provider for MAAS.\n\nEnvironment:\n" +
-			"  MAAS_ENDPOINT  URL of MAAS, such as " + endpointExample + "\n" +
-			"  MAAS_API_KEY   API key of an administrator: three parts with colons between them\n" +
-			"  MAAS_CA_FILE   file with PEM certificates to trust beside the system's (optional)",
-		Args: cobra.NoArgs,
+		Long:  "Run the Cluster API infrastructure provider for MAAS.\n\n" + environment.Usage,
+		Args:  cobra.NoArgs,
 		// main prints errors, in one line.
 		SilenceUsage:  true,
 		SilenceErrors: true,

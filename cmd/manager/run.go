@@ -15,6 +15,7 @@ import (
 
 	"github.com/capmaas/cluster-api-provider-maas/internal/checks"
 	"github.com/capmaas/cluster-api-provider-maas/internal/controllers"
+	"github.com/capmaas/cluster-api-provider-maas/internal/environment"
 	"github.com/capmaas/cluster-api-provider-maas/internal/telemetry"
 	"github.com/capmaas/cluster-api-provider-maas/maas"
 )
@@ -31,7 +32,7 @@ func run(ctx context.Context, o options) error {
 		return fmt.Errorf("register the metrics: %w", err)
 	}
 	clock := checks.NewClock(nil)
-	client, err := newMAAS(os.Getenv, func(call maas.Call) { counters.Observe(call); clock.Observe(call) }, userAgent)
+	client, err := environment.NewMAAS(os.Getenv, func(call maas.Call) { counters.Observe(call); clock.Observe(call) }, userAgent)
 	if err != nil {
 		return err
 	}

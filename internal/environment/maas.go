@@ -1,4 +1,5 @@
-package main
+// Package environment makes of environment variables what programs need. Which variables there are, it alone knows.
+package environment
 
 import (
 	"errors"
@@ -8,7 +9,7 @@ import (
 	"github.com/capmaas/cluster-api-provider-maas/maas"
 )
 
-// The environment of the manager. The names are those that existing installations use.
+// The names are those that existing installations use.
 const (
 	endpointVariable = "MAAS_ENDPOINT"
 	keyVariable      = "MAAS_API_KEY"
@@ -25,8 +26,14 @@ var variables = map[string]struct{ name, example string }{
 	"CAFile":   {caFileVariable, "/etc/ssl/maas-ca.pem"},
 }
 
-// newMAAS makes the client from the environment. Its errors name the variable that is wrong, and never its value.
-func newMAAS(getenv func(string) string, observe func(maas.Call), userAgent string) (*maas.Client, error) {
+// Usage describes the variables in the help of a program.
+const Usage = "Environment:\n" +
+	"  " + endpointVariable + "  URL of MAAS, such as " + endpointExample + "\n" +
+	"  " + keyVariable + "   API key of an administrator: three parts with colons between them\n" +
+	"  " + caFileVariable + "   file with PEM certificates to trust beside the system's (optional)"
+
+// NewMAAS makes the client from the environment, which getenv reads. Its errors name the variable that is wrong, and never its value.
+func NewMAAS(getenv func(string) string, observe func(maas.Call), userAgent string) (*maas.Client, error) {
 	config := maas.Config{
 		Endpoint:  getenv(endpointVariable),
 		APIKey:    getenv(keyVariable),
