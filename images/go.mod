@@ -3,13 +3,26 @@ module github.com/capmaas/cluster-api-provider-maas/images
 go 1.26.0
 
 require (
+	github.com/capmaas/cluster-api-provider-maas v0.0.0
 	github.com/google/go-containerregistry v0.22.1
 	github.com/klauspost/pgzip v1.3.0
+	github.com/opencontainers/runtime-spec v1.3.0
+	github.com/spf13/cobra v1.10.2
 	golang.org/x/sys v0.47.0
 )
 
 require (
+	github.com/docker/cli v29.7.2+incompatible // indirect
+	github.com/docker/docker-credential-helpers v0.9.3 // indirect
+	github.com/google/go-cmp v0.7.0 // indirect
+	github.com/inconshreveable/mousetrap v1.1.0 // indirect
 	github.com/klauspost/compress v1.20.3 // indirect
 	github.com/opencontainers/go-digest v1.0.0 // indirect
 	github.com/opencontainers/image-spec v1.1.1 // indirect
+	github.com/sirupsen/logrus v1.9.4 // indirect
+	github.com/spf13/pflag v1.0.10 // indirect
+	golang.org/x/sync v0.22.0 // indirect
+	gotest.tools/v3 v3.5.2 // indirect
 )
+
+replace github.com/capmaas/cluster-api-provider-maas => ../
