@@ -61,12 +61,25 @@ sandbox-program: go-there
 	@cd sandbox && go build -o $(BIN)/sandbox ./cmd/sandbox || {
 	  echo "the sandbox program was not built, for the reasons above; the first time, Go downloads modules and needs the network" >&2; exit 1; }
 
+##@ The machine image that goes into MAAS (as root)
+
+.PHONY: image
+image: root-there image-program ## Make the image of KUBERNETES_VERSION (v1.36.3 unless said), and a manifest of what is in it
+	@$(BIN)/image build --kubernetes-version '$(KUBERNETES_VERSION)'
+
+.PHONY: image-program
+image-program: go-there
+	@mkdir -p $(BIN)
+	@cd images && go build -o $(BIN)/image ./cmd/image || {
+	  echo "the image program was not built, for the reasons above; the first time, Go downloads modules and needs the network" >&2; exit 1; }
+
 ##@ Build
 
 .PHONY: build
-build: go-there ## Build the manager, the simulator and the sandbox program into _build/bin
+build: go-there ## Build the manager, the simulator, capmaas, and the image and sandbox programs into _build/bin
 	@mkdir -p $(BIN)
 	go build -o $(BIN)/ ./cmd/...
+	cd images && go build -o $(BIN)/ ./cmd/...
 	cd sandbox && go build -o $(BIN)/ ./cmd/...
 
 .PHONY: generate

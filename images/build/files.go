@@ -73,6 +73,9 @@ func ReplaceTree(from, to string) error {
 	if err := refuseWhileInUse(to); err != nil {
 		return err
 	}
+	if err := os.MkdirAll(filepath.Dir(to), 0o755); err != nil {
+		return err
+	}
 	old := to + ".old"
 	if err := os.RemoveAll(old); err != nil {
 		return err

@@ -11,6 +11,7 @@ import (
 	"path/filepath"
 	"runtime"
 	"strings"
+	"time"
 )
 
 // fingerprints computes, for every step, a digest of all it is made from: its own inputs and those of the steps it
@@ -83,10 +84,26 @@ func addFile(h io.Writer, path, name string, entry fs.DirEntry) error {
 	return err
 }
 
+// A stamp says what a step was last made from, and how many seconds that took.
+type stamp struct {
+	fingerprint string
+	seconds     float64
+}
+
+func (p *Project) readStamp(step string) (stamp, error) {
+	var last stamp
+	content, err := os.ReadFile(p.Path(".stamps", step))
+	if err != nil {
+		return last, err
+	}
+	_, err = fmt.Sscan(string(content), &last.fingerprint, &last.seconds)
+	return last, err
+}
+
 // current says whether the step was last made from exactly this and its outputs are still there.
 func (p *Project) current(s Step, fingerprint string) bool {
-	stamp, err := os.ReadFile(p.Path(".stamps", s.Name))
-	if err != nil || strings.TrimSpace(string(stamp)) != fingerprint {
+	last, err := p.readStamp(s.Name)
+	if err != nil || last.fingerprint != fingerprint {
 		return false
 	}
 	for _, output := range s.Outputs {
@@ -99,8 +116,8 @@ func (p *Project) current(s Step, fingerprint string) bool {
 }
 
 // stamp records that the step is current. It is removed before a step starts, so an interrupted one runs again.
-func (p *Project) stamp(s Step, fingerprint string) error {
-	return ReplaceFile(p.Path(".stamps", s.Name), []byte(fingerprint+"\n"), 0o644)
+func (p *Project) stamp(s Step, made stamp) error {
+	return ReplaceFile(p.Path(".stamps", s.Name), fmt.Appendf(nil, "%s %.1f\n", made.fingerprint, made.seconds), 0o644)
 }
 
 func (p *Project) unstamp(s Step) error {
@@ -108,4 +125,15 @@ func (p *Project) unstamp(s Step) error {
 		return err
 	}
 	return nil
+}
+
+// Took is how long those steps took when they were last run, one after the other. A step that never ran took no time.
+func (p *Project) Took(steps ...string) time.Duration {
+	var seconds float64
+	for _, name := range steps {
+		if last, err := p.readStamp(name); err == nil {
+			seconds += last.seconds
+		}
+	}
+	return time.Duration(seconds * float64(time.Second))
 }

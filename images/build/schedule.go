@@ -95,9 +95,10 @@ func (c *schedule) runOne(ctx context.Context, s *Session, fingerprint string) e
 	if err := os.Remove(s.logFile()); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return err
 	}
+	start := time.Now()
 	err := s.measured(func() error { return s.step.Run(ctx, s) })
 	if err == nil {
-		err = c.project.stamp(s.step, fingerprint)
+		err = c.project.stamp(s.step, stamp{fingerprint, time.Since(start).Seconds()})
 	}
 	if err != nil {
 		if ctx.Err() != nil && errors.Is(context.Cause(ctx), context.Canceled) {

@@ -44,7 +44,7 @@ func (r *Recipe) containerImages() build.Step {
 			if err := os.MkdirAll(r.parts(), 0o755); err != nil {
 				return err
 			}
-			if err := writeArchive(archive, names, layers); err != nil {
+			if err := writeArchive(archive, names, layers.newImage); err != nil {
 				return err
 			}
 			return build.ReplaceFile(r.parts("container-images.txt"), []byte(strings.Join(names, "\n")+"\n"), 0o644)
@@ -187,14 +187,14 @@ func assemble(entrypoint, user string, parts ...v1.Layer) (v1.Image, error) {
 }
 
 // writeArchive writes all images into one file that container runtimes import.
-func writeArchive(file string, names []string, l layers) error {
+func writeArchive(file string, names []string, newImage func(string) (v1.Image, error)) error {
 	images := make(map[name.Reference]v1.Image, len(names))
 	for _, image := range names {
 		tag, err := name.NewTag(image)
 		if err != nil {
 			return fmt.Errorf("reading the image name %q: %w", image, err)
 		}
-		if images[tag], err = l.newImage(image); err != nil {
+		if images[tag], err = newImage(image); err != nil {
 			return err
 		}
 	}

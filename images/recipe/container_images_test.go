@@ -77,7 +77,7 @@ func TestTheArchiveHoldsEveryImageUnderItsName(t *testing.T) {
 	t.Parallel()
 	file := filepath.Join(t.TempDir(), "images.tar")
 	names := []string{"registry.example/kube-proxy:v1", "registry.example/coredns/coredns:v2", "registry.example/pause:3", "localhost/x/pod-routes:sandbox"}
-	if err := writeArchive(file, names, testLayers(t)); err != nil {
+	if err := writeArchive(file, names, testLayers(t).newImage); err != nil {
 		t.Fatal(err)
 	}
 	manifest, err := tarball.LoadManifest(func() (io.ReadCloser, error) { return os.Open(file) })
@@ -103,7 +103,7 @@ func TestTheArchiveHoldsEveryImageUnderItsName(t *testing.T) {
 
 func TestAnImageThatNobodyCanMakeIsAnError(t *testing.T) {
 	t.Parallel()
-	err := writeArchive(filepath.Join(t.TempDir(), "images.tar"), []string{"registry.example/novelty:v1"}, testLayers(t))
+	err := writeArchive(filepath.Join(t.TempDir(), "images.tar"), []string{"registry.example/novelty:v1"}, testLayers(t).newImage)
 	if err == nil || !strings.Contains(err.Error(), "novelty") {
 		t.Errorf("error %v", err)
 	}

@@ -53,6 +53,14 @@ func (r *Recipe) kubernetesSources() []string {
 	return sources
 }
 
+// kubernetesOnNode are the programs of Kubernetes that a machine has outside of container images: compiled ones are all in one.
+func (r *Recipe) kubernetesOnNode() []string {
+	if r.release != nil {
+		return releasedPrograms()
+	}
+	return []string{"kube"}
+}
+
 // linkPrograms makes the default version the one that is run on this host.
 func (r *Recipe) linkPrograms(context.Context, *build.Session) error {
 	if !r.isDefault {

@@ -42,6 +42,8 @@ type Recipe struct {
 	// version of Kubernetes, with its leading v; component is the folder under components that pins it.
 	version, component string
 	isDefault          bool
+	// release, when set, is where released binaries are taken from, instead of compiling.
+	release *Sites
 }
 
 // New is the recipe for a version of Kubernetes, with or without its leading v; "" is the default one, which the sandbox's own control
@@ -97,8 +99,12 @@ func versionsOf(pinned map[string]string) []string {
 
 // Steps make the image. Within a lane the order is the order of work: what others wait for comes first.
 func (r *Recipe) Steps() []build.Step {
-	return []build.Step{
-		r.packages(),
+	steps := []build.Step{r.packages()}
+	if r.release != nil {
+		steps = append(steps, r.releasedSteps()...)
+		return append(steps, r.base(), r.store(), r.root(), r.image())
+	}
+	return append(steps,
 		r.kubernetes(),
 		r.base(),
 		r.containerd(),
@@ -109,11 +115,13 @@ func (r *Recipe) Steps() []build.Step {
 		r.containerImages(),
 		r.store(),
 		r.root(),
-	}
+		r.image(),
+	)
 }
 
 // name is that of a step that depends on the version.
 func (r *Recipe) name(step string) string {
+	step = r.shared(step)
 	if r.isDefault {
 		return step
 	}
@@ -122,28 +130,42 @@ func (r *Recipe) name(step string) string {
 
 // programs is the folder of Kubernetes' programs of this version, or one of them.
 func (r *Recipe) programs(name ...string) string {
-	return r.Path(append([]string{"kubernetes", r.version}, name...)...)
+	return r.Path(append([]string{"kubernetes", r.version + r.variant("-")}, name...)...)
 }
 
 // parts is the folder of what the image of this version is put together from, or one of them.
 func (r *Recipe) parts(name ...string) string {
-	return r.Path(append([]string{"images", "parts", r.version}, name...)...)
+	return r.Path(append([]string{"images", "parts", r.version + r.variant("-")}, name...)...)
 }
 
 // baseRoot is a Debian without anything of ours, for all versions.
 func (r *Recipe) baseRoot() string { return r.Path("images", "parts", distribution) }
 
 // node is a program that only machines run.
-func (r *Recipe) node(name string) string { return r.Path("node", name) }
+func (r *Recipe) node(name string) string { return r.Path("node", r.variant(""), name) }
+
+// runcProgram is runc, which the sandbox uses on its host too, if it was compiled.
+func (r *Recipe) runcProgram() string {
+	if r.release != nil {
+		return r.node("runc")
+	}
+	return r.Bin("runc")
+}
 
 // plugin is a network plugin.
-func (r *Recipe) plugin(name string) string { return r.Path("node", "cni", name) }
+func (r *Recipe) plugin(name string) string { return r.node(filepath.Join("cni", name)) }
 
 // code is this package, for steps that it does itself and in seconds: a change of it runs them again.
 func (r *Recipe) code() string { return r.Source("images", "recipe") }
 
 // BootResource is the name under which MAAS knows the image of a version of Kubernetes.
 func BootResource(version string) string { return "custom/" + distribution + "-k8s-" + version }
+
+// File is the finished image.
+func (r *Recipe) File() string {
+	file := File(r.Out, r.version)
+	return strings.TrimSuffix(file, ".tar.gz") + r.variant("-") + ".tar.gz"
+}
 
 // File is the finished image of a version, in the output folder out.
 func File(out, version string) string {

@@ -2,9 +2,7 @@ package recipe
 
 import (
 	"context"
-	"errors"
 	"fmt"
-	"io/fs"
 	"os"
 	"path/filepath"
 
@@ -18,7 +16,8 @@ func (r *Recipe) root() build.Step {
 		Title: "root file system with Kubernetes " + r.version,
 		Lane:  build.Assembling,
 		Needs: []string{
-			baseStep, r.name(KubernetesStep), containerdStep, runcStep, pluginsStep, crictlStep, r.name(storeStep),
+			baseStep, r.name(KubernetesStep), r.shared(containerdStep), r.shared(runcStep), r.shared(pluginsStep), r.shared(crictlStep),
+			r.name(storeStep),
 		},
 		Files:   []string{r.data("root"), r.data("curtin"), r.code()},
 		Keep:    build.NotTest,
@@ -66,22 +65,28 @@ func (r *Recipe) assembleRoot(ctx context.Context, s *build.Session) error {
 	return build.ReplaceTree(root, r.parts("root"))
 }
 
-// nodePrograms are the programs that we add, by where they go in the root file system.
-func (r *Recipe) nodePrograms() (map[string]string, error) {
-	programs := map[string]string{
-		"usr/bin/kube":                          r.programs("kube"),
-		"usr/local/bin/runc":                    r.Bin("runc"),
-		"usr/local/bin/containerd":              r.node("containerd"),
-		"usr/local/bin/containerd-shim-runc-v2": r.node("containerd-shim-runc-v2"),
-		"usr/local/bin/ctr":                     r.node("ctr"),
-		"usr/local/bin/crictl":                  r.node("crictl"),
+// nodeProgram is a program that we add to the root file system.
+type nodeProgram struct{ to, from, version string }
+
+func (r *Recipe) nodePrograms() ([]nodeProgram, error) {
+	containerd := r.Version("containerd", "github.com/containerd/containerd/v2")
+	programs := []nodeProgram{
+		{"usr/local/bin/containerd", r.node("containerd"), containerd},
+		{"usr/local/bin/containerd-shim-runc-v2", r.node("containerd-shim-runc-v2"), containerd},
+		{"usr/local/bin/crictl", r.node("crictl"), r.Version("crictl", "sigs.k8s.io/cri-tools")},
+		{"usr/local/bin/ctr", r.node("ctr"), containerd},
+		{"usr/local/bin/runc", r.runcProgram(), r.Version("runc", "github.com/opencontainers/runc")},
+	}
+	for _, name := range r.kubernetesOnNode() {
+		programs = append(programs, nodeProgram{"usr/bin/" + name, r.programs(name), r.version})
 	}
 	plugins, err := filepath.Glob(r.plugin("*"))
 	if err != nil {
 		return nil, err
 	}
+	version := r.Version("cni", "github.com/containernetworking/plugins")
 	for _, plugin := range plugins {
-		programs[filepath.Join("opt/cni/bin", filepath.Base(plugin))] = plugin
+		programs = append(programs, nodeProgram{filepath.Join("opt/cni/bin", filepath.Base(plugin)), plugin, version})
 	}
 	return programs, nil
 }
@@ -91,19 +96,19 @@ func (r *Recipe) addPrograms(root string) error {
 	if err != nil {
 		return err
 	}
-	for to, from := range programs {
-		target := filepath.Join(root, to)
+	for _, program := range programs {
+		target := filepath.Join(root, program.to)
 		if err := os.MkdirAll(filepath.Dir(target), 0o755); err != nil {
 			return err
 		}
-		if err := os.Remove(target); err != nil && !errors.Is(err, fs.ErrNotExist) {
-			return err
-		}
-		if err := os.Link(from, target); err != nil {
-			return fmt.Errorf("adding %s: %w", to, err)
+		if err := os.Link(program.from, target); err != nil {
+			return fmt.Errorf("adding %s: %w", program.to, err)
 		}
 	}
-	for _, name := range []string{"kubelet", "kubeadm", "kubectl"} {
+	if r.release != nil {
+		return nil
+	}
+	for _, name := range releasedPrograms() {
 		if err := build.ReplaceLink("kube", filepath.Join(root, "usr/bin", name)); err != nil {
 			return err
 		}

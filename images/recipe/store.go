@@ -21,7 +21,7 @@ func (r *Recipe) store() build.Step {
 		Name:    r.name(storeStep),
 		Title:   "image store with Kubernetes " + r.version,
 		Lane:    build.Assembling,
-		Needs:   []string{r.name(containersStep), containerdStep},
+		Needs:   []string{r.name(containersStep), r.shared(containerdStep)},
 		Files:   []string{r.code()},
 		Keep:    build.NotTest,
 		Outputs: []string{r.parts("containerd", "io.containerd.metadata.v1.bolt", "meta.db")},

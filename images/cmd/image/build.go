@@ -1,0 +1,69 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+
+	"github.com/spf13/cobra"
+
+	"github.com/capmaas/cluster-api-provider-maas/images/build"
+	"github.com/capmaas/cluster-api-provider-maas/images/recipe"
+	"github.com/capmaas/cluster-api-provider-maas/internal/imagefile"
+)
+
+// errStopped is what somebody reads who pressed Ctrl-C.
+var errStopped = errors.New("stopped; nothing is left running, and what is built so far is kept: the next call goes on from there")
+
+func newBuild(p *places) *cobra.Command {
+	var version string
+	cmd := &cobra.Command{
+		Use: "build", Short: "Make the image of one version of Kubernetes, as root", Args: cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			var made *recipe.Recipe
+			list := func(project *build.Project) ([]build.Step, error) {
+				var err error
+				if made, err = recipe.New(project, version); err != nil {
+					return nil, err
+				}
+				return made.Steps(), nil
+			}
+			err := build.Run(cmd.Context(), build.Options{Repo: p.root, Out: p.out(), Log: os.Stdout}, list)
+			if cmd.Context().Err() != nil {
+				return errStopped
+			}
+			if err != nil {
+				return err
+			}
+			return tell(cmd.OutOrStdout(), made.File())
+		},
+	}
+	cmd.Flags().StringVar(&version, "kubernetes-version", "", "version of Kubernetes, such as v1.36.3 (default: that of the sandbox)")
+	return cmd
+}
+
+// tell says what was made, and what to do with it.
+func tell(w io.Writer, file string) error {
+	m, err := imagefile.Read(imagefile.ManifestPath(file))
+	if err != nil {
+		return err
+	}
+	if here, err := os.Getwd(); err == nil {
+		if relative, err := filepath.Rel(here, file); err == nil && filepath.IsLocal(relative) {
+			file = relative
+		}
+	}
+	const megabyte = 1e6
+	_, err = fmt.Fprintf(w, `
+%s
+  %d MB, %d MB unpacked; sha256 %s
+  %d Debian packages, %d programs, %d container images: %s
+check it:   make image-check KUBERNETES_VERSION=%s
+upload it:  go run ./cmd/capmaas image upload %s
+            (with MAAS_ENDPOINT and an administrator's MAAS_API_KEY; MAAS will call it %s)
+`, file, int64(float64(m.Size)/megabyte), int64(float64(m.UnpackedSize)/megabyte), m.SHA256,
+		len(m.Packages), len(m.Programs), len(m.ContainerImages), imagefile.ManifestPath(file), m.KubernetesVersion, file, m.Name)
+	return err
+}
