@@ -8,6 +8,7 @@ require (
 	github.com/klauspost/pgzip v1.3.0
 	github.com/opencontainers/runtime-spec v1.3.0
 	github.com/spf13/cobra v1.10.2
+	go.etcd.io/bbolt v1.5.0
 	golang.org/x/sys v0.47.0
 )
 
