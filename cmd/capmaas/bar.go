@@ -60,6 +60,9 @@ func (b *bar) show(label string, done, total int64) {
 	if label != b.label || len(b.samples) > 0 && done < b.samples[len(b.samples)-1].done {
 		b.end()
 		b.label, b.samples, b.shown = label, nil, time.Time{}
+		if b.width() == 0 {
+			b.shown = now // what is quick needs no line but the last
+		}
 	}
 	b.samples = append(b.samples, sample{now, done})
 	for len(b.samples) > 2 && now.Sub(b.samples[0].at) > rateOver {

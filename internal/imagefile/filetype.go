@@ -48,10 +48,6 @@ func GuessFileType(path string) (string, error) {
 	return "", fmt.Errorf("the name %s does not tell the file type: give one of %s", name, fileTypes())
 }
 
-func unknownFileType(fileType string) error {
-	return fmt.Errorf("%q is not a file type that MAAS takes (%s)", fileType, fileTypes())
-}
-
 func fileTypes() string {
 	var all []string
 	for fileType := range inMAAS {

@@ -1,6 +1,7 @@
 package imagefile
 
 import (
+	"cmp"
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
@@ -22,6 +23,8 @@ const (
 var (
 	// errPiece marks what MAAS said of a piece of the content.
 	errPiece = errors.New("send a piece of the image")
+	// errElsewhere means that MAAS would add to what another upload left.
+	errElsewhere = errors.New("an upload of the same content, under another name or architecture, is not finished in MAAS: finish that one first, or delete it in MAAS, under Images")
 	// errNotComplete means that MAAS has all of the content, and what is left to do is its own business.
 	errNotComplete = errors.New("MAAS has all of the image, but did not say yet that it is complete: look at it again before you upload it anew")
 )
@@ -36,7 +39,11 @@ func (j *job) fill(ctx context.Context, resource *maas.BootResource) (*maas.Boot
 		// MAAS 3.3 and 3.4 keep each content once.
 		return resource, nil
 	case content.Progress > 0:
-		return nil, fmt.Errorf("an upload of the same content, under another name or architecture, is not finished in MAAS: finish or delete that one first")
+		// The same, with a part of it. What was just announced would stand in the way of the other one.
+		if err := j.clear(ctx, resource.ID); err != nil {
+			return nil, fmt.Errorf("%w (%w)", errElsewhere, err)
+		}
+		return nil, errElsewhere
 	}
 	last, err := j.send(ctx, content.UploadURI)
 	switch {
@@ -58,13 +65,14 @@ func (j *job) fill(ctx context.Context, resource *maas.BootResource) (*maas.Boot
 // send sends the content piece by piece. Last says that it came to the last one.
 func (j *job) send(ctx context.Context, address string) (last bool, err error) {
 	total := j.manifest.Size
-	piece := make([]byte, maas.UploadChunkSize)
+	atOnce := cmp.Or(j.piece, maas.UploadChunkSize)
+	piece := make([]byte, min(total, atOnce))
 	sum := sha256.New()
 	j.tell(0)
 	for sent := int64(0); sent < total; {
-		piece = piece[:min(total-sent, maas.UploadChunkSize)]
+		piece = piece[:min(total-sent, atOnce)]
 		if _, err := j.image.ReadAt(piece, sent); err != nil {
-			return false, fmt.Errorf("read the image: %w", errors.Join(errChanged, err))
+			return false, fmt.Errorf("%w (%w)", errChanged, err)
 		}
 		sum.Write(piece)
 		last = sent+int64(len(piece)) == total

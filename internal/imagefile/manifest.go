@@ -105,37 +105,41 @@ func (m Manifest) Write(path string) error {
 
 // check says what is missing or wrong.
 func (m Manifest) check() error {
-	var wrong []error
-	for _, field := range []struct{ name, value string }{
-		{"name", m.Name}, {"architecture", m.Architecture}, {"fileType", m.FileType}, {"file", m.File}, {"sha256", m.SHA256},
-	} {
-		if field.value == "" {
-			wrong = append(wrong, fmt.Errorf("%s is not set", field.name))
-		}
-	}
-	if digest, err := hex.DecodeString(m.SHA256); m.SHA256 != "" && (err != nil || len(digest) != 32) {
-		wrong = append(wrong, errors.New("sha256 is not 64 hexadecimal digits"))
+	wrong := m.wrongWords()
+	switch digest, err := hex.DecodeString(m.SHA256); {
+	case m.SHA256 == "":
+		wrong = append(wrong, "sha256 is not set")
+	case err != nil || len(digest) != 32:
+		wrong = append(wrong, "sha256 is not 64 hexadecimal digits")
 	}
 	if m.Size < 1 {
-		wrong = append(wrong, errors.New("size is not a number of bytes"))
+		wrong = append(wrong, "size is not a number of bytes")
 	}
-	if m.FileType != "" && inMAAS[m.FileType] == "" {
-		wrong = append(wrong, unknownFileType(m.FileType))
+	if m.File == "" || m.File != filepath.Base(m.File) || !fs.ValidPath(m.File) {
+		wrong = append(wrong, "file is not the name of a file beside the manifest")
 	}
-	if m.File != "" && (m.File != filepath.Base(m.File) || strings.ContainsAny(m.File, `/\`) || !fs.ValidPath(m.File)) {
-		wrong = append(wrong, errors.New("file is not the name of a file beside the manifest"))
-	}
-	return joined(wrong)
+	return oneLine(wrong)
 }
 
-// joined makes one line of several errors.
-func joined(all []error) error {
-	if len(all) == 0 {
+// checkWords looks at what MAAS has to be told, and not at the file.
+func (m Manifest) checkWords() error { return oneLine(m.wrongWords()) }
+
+func (m Manifest) wrongWords() []string {
+	var wrong []string
+	for _, field := range []struct{ name, value string }{{"name", m.Name}, {"architecture", m.Architecture}, {"fileType", m.FileType}} {
+		if field.value == "" {
+			wrong = append(wrong, field.name+" is not set")
+		}
+	}
+	if m.FileType != "" && inMAAS[m.FileType] == "" {
+		wrong = append(wrong, fmt.Sprintf("%q is not a file type that MAAS takes (%s)", m.FileType, fileTypes()))
+	}
+	return wrong
+}
+
+func oneLine(wrong []string) error {
+	if len(wrong) == 0 {
 		return nil
 	}
-	text := make([]string, len(all))
-	for i, err := range all {
-		text[i] = err.Error()
-	}
-	return errors.New(strings.Join(text, ", "))
+	return errors.New(strings.Join(wrong, ", "))
 }

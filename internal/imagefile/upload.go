@@ -26,6 +26,8 @@ type Uploader struct {
 	Filled  func()                                                    // hears that MAAS has all bytes; it may take a while to complete the image
 	Anew    func(reason error)                                        // hears that the upload begins anew
 	Pause   func(ctx context.Context, wait time.Duration) (err error) // waits, unless ctx ends sooner; nil waits in real time
+
+	piece int64 // bytes to send at once; 0 for as many as MAAS's own clients
 }
 
 // Result tells what an upload did.
@@ -68,6 +70,9 @@ func Upload(ctx context.Context, client *maas.Client, file string, m Manifest, p
 // MAAS appends pieces without being told where they belong, so an upload in which one was not answered is begun anew, a few times. One that
 // fails for good leaves an image that is not complete, which is an [*UnfinishedError]; the next upload clears it away.
 func (u Uploader) Upload(ctx context.Context, file string, m Manifest) (Result, error) {
+	if err := m.checkWords(); err != nil {
+		return Result{}, fmt.Errorf("the description of %s cannot be used: %w", file, err)
+	}
 	image, err := os.Open(file)
 	if err != nil {
 		return Result{}, fmt.Errorf("open the image: %w", err)
@@ -75,9 +80,6 @@ func (u Uploader) Upload(ctx context.Context, file string, m Manifest) (Result, 
 	defer image.Close()
 	if m, err = m.measured(ctx, image, u.Checked); err != nil {
 		return Result{}, err
-	}
-	if err := m.check(); err != nil {
-		return Result{}, fmt.Errorf("what is known of %s does not suffice: %w", file, err)
 	}
 	j := &job{Uploader: u, manifest: m, image: image}
 	for try := 1; ; try++ {
