@@ -124,7 +124,11 @@ func (b *bar) text(done, total int64) string {
 
 // line fits label, bar and numbers into a width. The label is cut first.
 func line(label, text string, width int, done, total int64) string {
-	const gap, smallest, largest = 2, 10, 30
+	const gap, smallest, largest, numbers, wide = 2, 10, 30, 50, 90
+	if width >= wide {
+		// So that the bar stays as long as it is when the numbers grow.
+		text = fmt.Sprintf("%-*s", numbers, text)
+	}
 	room := width - len(text) - 2*gap - smallest
 	if room < 8 {
 		return cut(text, width)
