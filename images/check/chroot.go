@@ -1,0 +1,43 @@
+package check
+
+import (
+	"context"
+	_ "embed"
+	"os"
+	"path/filepath"
+	"syscall"
+)
+
+// chrootScript mounts a throw-away layer over the image, what programs expect beside files, and runs a program in it. All of it is in
+// namespaces that vanish with it.
+//
+//go:embed chroot.sh
+var chrootScript string
+
+// chroot runs programs in an unpacked image. What they write is gone when they end.
+type chroot struct{ root, mountPoint string }
+
+func newChroot(root, mountPoint string) (*chroot, error) {
+	return &chroot{root: root, mountPoint: mountPoint}, os.MkdirAll(mountPoint, 0o755)
+}
+
+// run returns all that a program says.
+func (c *chroot) run(ctx context.Context, argv ...string) (string, error) {
+	script := append([]string{"sh", "-c", chrootScript, "chroot", c.root, c.mountPoint}, argv...)
+	cmd := hostCommand(ctx, script...)
+	// Go makes the mounts private when it unshares them.
+	cmd.SysProcAttr.Unshareflags = syscall.CLONE_NEWNS
+	cmd.SysProcAttr.Cloneflags = syscall.CLONE_NEWPID | syscall.CLONE_NEWNET | syscall.CLONE_NEWIPC | syscall.CLONE_NEWUTS
+	return output(ctx, cmd)
+}
+
+// exists says whether a program is in the usual places of an image.
+func (r *root) program(name string) (string, bool) {
+	for _, dir := range []string{"usr/local/sbin", "usr/local/bin", "usr/sbin", "usr/bin"} {
+		path := filepath.Join(dir, name)
+		if info, err := r.stat(path); err == nil && info.Mode().IsRegular() && info.Mode()&0o111 != 0 {
+			return "/" + path, true
+		}
+	}
+	return "", false
+}

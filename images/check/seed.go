@@ -1,0 +1,50 @@
+package check
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+)
+
+// writtenText is what the user data has cloud-init write.
+const writtenText = "written by cloud-init"
+
+// userData asks for a file whose presence shows that it was carried out. start are the commands that start the report.
+func userData(start string) string {
+	var text strings.Builder
+	fmt.Fprintf(&text, "#cloud-config\nwrite_files:\n- path: /run/image-check/written\n  content: %s\n", writtenText)
+	text.WriteString("- path: /run/image-check/report\n  permissions: '0755'\n  content: |\n")
+	for line := range strings.Lines(bootReport) {
+		text.WriteString("    " + line)
+	}
+	if start != "" {
+		fmt.Fprintf(&text, "runcmd:\n- %s\n", start)
+	}
+	return text.String()
+}
+
+// writeSeed writes what the data source NoCloud reads.
+func writeSeed(dir, userData string) error {
+	err := os.MkdirAll(dir, 0o755)
+	for name, content := range map[string]string{
+		"meta-data": "instance-id: " + instance + "\nlocal-hostname: " + instance + "\n",
+		"user-data": userData,
+	} {
+		if err == nil {
+			err = os.WriteFile(filepath.Join(dir, name), []byte(content), 0o644)
+		}
+	}
+	if err != nil {
+		return fmt.Errorf("writing data for cloud-init: %w", err)
+	}
+	return nil
+}
+
+// plural counts things.
+func plural(n int, thing string) string {
+	if n == 1 {
+		return "1 " + thing
+	}
+	return fmt.Sprintf("%d %ss", n, thing)
+}
