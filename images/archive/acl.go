@@ -4,6 +4,7 @@ import (
 	"encoding/binary"
 	"errors"
 	"fmt"
+	"os/user"
 	"strconv"
 	"strings"
 )
@@ -63,8 +64,8 @@ func aclEntryText(tag, permissions uint16, id uint32) (string, error) {
 	return "", errACL
 }
 
-// aclValue is the inverse of aclText. It takes entries apart by commas or lines, and a fourth field with the numeric ID, as other
-// programs write it after a name.
+// aclValue is the inverse of aclText. It takes also what other programs write: lines instead of commas, a fourth field with the
+// numeric ID, and names, which mean what they mean on this host, as they do for tar.
 func aclValue(text string) ([]byte, error) {
 	value := binary.LittleEndian.AppendUint32(nil, aclVersion)
 	for _, entry := range strings.FieldsFunc(text, func(r rune) bool { return r == ',' || r == '\n' }) {
@@ -92,8 +93,8 @@ func appendACLEntry(value []byte, name, who, letters string) ([]byte, error) {
 		id := uint64(aclNoID)
 		if known.hasID {
 			var err error
-			if id, err = strconv.ParseUint(who, 10, 32); err != nil {
-				return nil, errACL
+			if id, err = aclID(name, who); err != nil {
+				return nil, err
 			}
 		}
 		var permissions uint16
@@ -108,4 +109,22 @@ func appendACLEntry(value []byte, name, who, letters string) ([]byte, error) {
 		return value, nil
 	}
 	return nil, errACL
+}
+
+func aclID(kind, who string) (uint64, error) {
+	if id, err := strconv.ParseUint(who, 10, 32); err == nil {
+		return id, nil
+	}
+	if kind == "group" {
+		group, err := user.LookupGroup(who)
+		if err != nil {
+			return 0, err
+		}
+		return strconv.ParseUint(group.Gid, 10, 32)
+	}
+	account, err := user.Lookup(who)
+	if err != nil {
+		return 0, err
+	}
+	return strconv.ParseUint(account.Uid, 10, 32)
 }
