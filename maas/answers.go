@@ -42,8 +42,7 @@ func (c *Client) classify(r request, resp *http.Response, body []byte) (Kind, st
 	case status == http.StatusConflict && (page || len(body) == 0):
 		// MAAS 3.3.5 to 3.7: the database gave up on a conflict, and nothing was changed.
 		return KindUnavailable, "MAAS was too busy with conflicting changes; nothing was changed"
-	case status == http.StatusInternalServerError && r.method == http.MethodDelete && strings.HasSuffix(said, " matching query does not exist."):
-		// MAAS 3.4 to 3.7: this is how it says of some kinds of objects, boot resources among them, that there is none to delete.
+	case saysNotFound(r, resp, body):
 		return KindNotFound, said
 	case status >= 500 || status == http.StatusRequestTimeout:
 		if r.isWrite() {
@@ -52,8 +51,6 @@ func (c *Client) classify(r request, resp *http.Response, body []byte) (Kind, st
 		return KindUnavailable, said
 	case status == http.StatusTooManyRequests:
 		return KindUnavailable, said
-	case status == http.StatusNotFound && saysNotFound(resp, body):
-		return KindNotFound, said
 	case status == http.StatusNotFound:
 		return KindNotMAAS, "what answered does not know this address of the MAAS API: " + c.baseHint()
 	case status == http.StatusRequestEntityTooLarge:
@@ -99,10 +96,18 @@ func saysExpired(body string) bool { return strings.Contains(body, "Expired time
 
 // saysNotFound tells MAAS's "no such object" from a proxy that lost its way to MAAS, which must not look like a machine
 // that is gone.
-func saysNotFound(resp *http.Response, body []byte) bool {
+func saysNotFound(r request, resp *http.Response, body []byte) bool {
 	text := strings.TrimSpace(string(body))
-	return mediaType(resp) == "text/plain" &&
-		(text == "Not Found" || strings.HasPrefix(text, "No ") && strings.HasSuffix(text, " matches the given query."))
+	switch {
+	case mediaType(resp) != "text/plain":
+		return false
+	case resp.StatusCode == http.StatusNotFound:
+		return text == "Not Found" || strings.HasPrefix(text, "No ") && strings.HasSuffix(text, " matches the given query.")
+	case resp.StatusCode == http.StatusInternalServerError:
+		// MAAS 3.4 to 3.7: of some kinds of objects, boot resources among them, it says so that there is none to delete.
+		return r.method == http.MethodDelete && strings.HasSuffix(text, " matching query does not exist.")
+	}
+	return false
 }
 
 func saysWantsTLS(body []byte) bool {

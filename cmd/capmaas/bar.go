@@ -78,13 +78,12 @@ func (b *bar) show(label string, done, total int64) {
 	}
 	b.shown = now
 	text := b.text(done, total)
-	switch {
-	case width == 0:
+	if width == 0 {
 		fmt.Fprintf(b.out, "%s: %s\n", label, text)
-	default:
-		b.open = true
-		fmt.Fprintf(b.out, "\r\x1b[K%s", line(label, text, width-1, done, total))
+		return
 	}
+	b.open = true
+	fmt.Fprintf(b.out, "\r\x1b[K%s", line(label, text, width-1, done, total))
 }
 
 // say prints a line between others.
