@@ -57,6 +57,11 @@ func (s *shell) file(name, text string) string {
 	return path
 }
 
+// host is where MAAS is.
+func (s *shell) host() string {
+	return strings.TrimSuffix(strings.TrimPrefix(s.env["MAAS_ENDPOINT"], "http://"), "/MAAS")
+}
+
 // run returns what the program printed as its result, what it printed on the way, and its error.
 func (s *shell) run(args ...string) (out, log string, err error) {
 	s.t.Helper()
@@ -121,16 +126,16 @@ func TestImageWithItsManifest(t *testing.T) {
 		t.Errorf("got %q, %q, %v", out, log, err)
 	}
 	out, log, err = s.run("image", "upload", image)
-	if err != nil || out != "MAAS has custom/debian-12, complete (boot resource 5, sha256 "+m.SHA256+").\n" {
+	if err != nil || out != "MAAS at "+s.host()+" has custom/debian-12, complete (boot resource 5, sha256 "+m.SHA256+").\n" {
 		t.Errorf("got %q, %v", out, err)
 	}
-	for _, line := range []string{"Checking debian-12-amd64.tar.gz: 100%  9 B of 9 B\n", "Uploading custom/debian-12 to 127.0.0.1:", ": 100%  9 B of 9 B\n"} {
+	for _, line := range []string{"Checking debian-12-amd64.tar.gz: 100%  9 B of 9 B\n", "Uploading custom/debian-12: 100%  9 B of 9 B\n"} {
 		if !strings.Contains(log, line) {
 			t.Errorf("%q is not in %q", line, log)
 		}
 	}
 	out, log, err = s.run("image", "upload", image)
-	if err != nil || !strings.HasPrefix(out, "MAAS has custom/debian-12 already, and nothing was sent (") || strings.Contains(log, "Uploading") {
+	if err != nil || !strings.HasPrefix(out, "MAAS at "+s.host()+" has custom/debian-12 already, and nothing was sent (") || strings.Contains(log, "Uploading") {
 		t.Errorf("got %q, %q, %v", out, log, err)
 	}
 	out, _, err = s.run("image", "list")
@@ -140,7 +145,7 @@ func TestImageWithItsManifest(t *testing.T) {
 		t.Errorf("got %q, %v", out, err)
 	}
 	// The same again with other words.
-	if out, _, err = s.run("image", "upload", image, "--name", "custom/other", "--title", "Other"); err != nil || !strings.HasPrefix(out, "MAAS has custom/other, complete") {
+	if out, _, err = s.run("image", "upload", image, "--name", "custom/other", "--title", "Other"); err != nil || !strings.HasPrefix(out, "MAAS at "+s.host()+" has custom/other, complete") {
 		t.Errorf("got %q, %v", out, err)
 	}
 	if out, _, err = s.run("image", "list"); err != nil || !strings.Contains(out, "custom/other       amd64/generic   Other ") {
@@ -156,7 +161,7 @@ func TestImageMadeElsewhere(t *testing.T) {
 	image := s.file("ubuntu.dd.gz", content)
 	s.fails([]string{"has no manifest (ubuntu.manifest.json is not there): give --name"}, "image", "upload", image)
 	out, _, err := s.run("image", "upload", image, "--name", "custom/ubuntu-2404", "--base-image", "ubuntu/noble")
-	if err != nil || !strings.HasPrefix(out, "MAAS has custom/ubuntu-2404, complete") {
+	if err != nil || !strings.HasPrefix(out, "MAAS at "+s.host()+" has custom/ubuntu-2404, complete") {
 		t.Errorf("got %q, %v", out, err)
 	}
 	var form map[string][]string
@@ -177,7 +182,7 @@ func TestImageMadeElsewhere(t *testing.T) {
 	s.fails([]string{"does not tell the file type", "--file-type"}, "image", "upload", s.file("image", content), "--name", "custom/a")
 	s.fails([]string{"qemu-img convert"}, "image", "upload", s.file("image.qcow2", content), "--name", "custom/a")
 	s.fails([]string{`"zip" is not a file type that MAAS takes`}, "image", "upload", image, "--name", "custom/a", "--file-type", "zip")
-	if out, _, err = s.run("image", "upload", s.file("image", content), "--name", "custom/a", "--file-type", "txz", "--title", "T"); err != nil || !strings.HasPrefix(out, "MAAS has custom/a") {
+	if out, _, err = s.run("image", "upload", s.file("image", content), "--name", "custom/a", "--file-type", "txz", "--title", "T"); err != nil || !strings.HasPrefix(out, "MAAS at "+s.host()+" has custom/a") {
 		t.Errorf("got %q, %v", out, err)
 	}
 }
@@ -247,7 +252,7 @@ func TestInterruptedUploadIsShownAndTakenUp(t *testing.T) {
 	if out, _, err := s.run("image", "list"); err != nil || !strings.Contains(out, "custom/a   amd64/generic   a       9 B    no ") {
 		t.Errorf("got %q, %v", out, err)
 	}
-	if out, _, err := s.run("image", "upload", image, "--name", "custom/a"); err != nil || !strings.HasPrefix(out, "MAAS has custom/a, complete") {
+	if out, _, err := s.run("image", "upload", image, "--name", "custom/a"); err != nil || !strings.HasPrefix(out, "MAAS at "+s.host()+" has custom/a, complete") {
 		t.Errorf("got %q, %v", out, err)
 	}
 }

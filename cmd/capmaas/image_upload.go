@@ -103,8 +103,8 @@ func (p program) upload(ctx context.Context, client *maas.Client, file string, m
 	uploader := imagefile.Uploader{
 		Client:  client,
 		Checked: func(done, total int64) { bar.show("Checking "+filepath.Base(file), done, total) },
-		Sent:    func(sent, total int64) { bar.show("Uploading "+m.Name+" to "+client.Host(), sent, total) },
-		Filled:  func() { bar.say("Waiting until MAAS has checked the image") },
+		Sent:    func(sent, total int64) { bar.show("Uploading "+m.Name, sent, total) },
+		Waiting: func() { bar.say("MAAS has all of it; waiting until it says that the image is complete") },
 		Anew:    func(reason error) { bar.say("The upload begins anew: " + reason.Error()) },
 	}
 	result, err := uploader.Upload(ctx, file, m)
@@ -112,14 +112,15 @@ func (p program) upload(ctx context.Context, client *maas.Client, file string, m
 	if err != nil {
 		return explain(ctx, client, err)
 	}
+	where := "MAAS at " + client.Host()
 	what := fmt.Sprintf("boot resource %d, sha256 %s", result.Resource.ID, result.SHA256)
 	switch {
 	case result.AlreadyThere:
-		fmt.Fprintf(p.out, "MAAS has %s already, and nothing was sent (%s).\n", m.Name, what)
+		fmt.Fprintf(p.out, "%s has %s already, and nothing was sent (%s).\n", where, m.Name, what)
 	case result.Replaced:
-		fmt.Fprintf(p.out, "MAAS has %s, complete, in place of what it had under this name (%s).\n", m.Name, what)
+		fmt.Fprintf(p.out, "%s has %s, complete, in place of what it had under this name (%s).\n", where, m.Name, what)
 	default:
-		fmt.Fprintf(p.out, "MAAS has %s, complete (%s).\n", m.Name, what)
+		fmt.Fprintf(p.out, "%s has %s, complete (%s).\n", where, m.Name, what)
 	}
 	return nil
 }

@@ -56,9 +56,7 @@ func (j *job) fill(ctx context.Context, resource *maas.BootResource) (*maas.Boot
 	case err != nil:
 		return nil, err
 	}
-	if j.filled = true; j.Filled != nil {
-		j.Filled()
-	}
+	j.filled = true
 	return j.await(ctx, resource.ID, completeWithin)
 }
 
@@ -129,6 +127,9 @@ func (j *job) await(ctx context.Context, id int, patience time.Duration) (*maas.
 		}
 		if waited >= patience {
 			return nil, errNotComplete
+		}
+		if waited == 0 && j.filled && j.Waiting != nil {
+			j.Waiting()
 		}
 		if err := j.pause(ctx, interval); err != nil {
 			return nil, fmt.Errorf("%w (%w)", errNotComplete, err)

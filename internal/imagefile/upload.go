@@ -23,7 +23,7 @@ type Uploader struct {
 	Client  *maas.Client
 	Checked func(done, total int64)                                   // hears how many bytes of the file were read before anything is sent
 	Sent    func(sent, total int64)                                   // hears how many bytes MAAS took; fewer than before when it begins anew
-	Filled  func()                                                    // hears that MAAS has all bytes; it may take a while to complete the image
+	Waiting func()                                                    // hears that MAAS has all bytes, and does not call the image complete yet
 	Anew    func(reason error)                                        // hears that the upload begins anew
 	Pause   func(ctx context.Context, wait time.Duration) (err error) // waits, unless ctx ends sooner; nil waits in real time
 
