@@ -20,8 +20,6 @@ func newTestDownloader(t *testing.T) downloader {
 
 func TestADownloadThatIsNotWhatWasPublishedIsRefusedAndNotKept(t *testing.T) {
 	t.Parallel()
-	silent := make(chan struct{})
-	t.Cleanup(func() { close(silent) })
 	mux := http.NewServeMux()
 	answer := func(path, content string) {
 		mux.HandleFunc(path, func(w http.ResponseWriter, _ *http.Request) { _, _ = w.Write([]byte(content)) })
@@ -38,10 +36,10 @@ func TestADownloadThatIsNotWhatWasPublishedIsRefusedAndNotKept(t *testing.T) {
 		w.Header().Set("Content-Length", "100")
 		_, _ = w.Write([]byte("content"))
 	})
-	mux.HandleFunc("/silent", func(w http.ResponseWriter, _ *http.Request) {
+	mux.HandleFunc("/silent", func(w http.ResponseWriter, r *http.Request) {
 		_, _ = w.Write([]byte("con"))
 		_ = http.NewResponseController(w).Flush()
-		<-silent
+		<-r.Context().Done()
 	})
 	server := httptest.NewServer(mux)
 	t.Cleanup(server.Close)

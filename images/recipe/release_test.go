@@ -7,6 +7,7 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"log"
 	"net/http"
 	"net/http/httptest"
 	"os"
@@ -123,7 +124,7 @@ func upstream(t *testing.T, p *build.Project, version, kubeadm string) *fakeSite
 // fakeRegistry serves an image for this platform and one for another under each name, without the names' own registry.
 func fakeRegistry(t *testing.T, images ...string) (address string, stop func()) {
 	t.Helper()
-	server := httptest.NewServer(registry.New(registry.Logger(nil)))
+	server := httptest.NewServer(registry.New(registry.Logger(log.New(io.Discard, "", 0))))
 	t.Cleanup(server.Close)
 	address = strings.TrimPrefix(server.URL, "http://")
 	for _, image := range images {
@@ -165,8 +166,6 @@ func imageFor(t *testing.T, arch string) v1.Image {
 // buildReleased runs the steps that take released binaries, which need no root, in an output folder.
 func buildReleased(ctx context.Context, out, version string, sites func(*build.Project) Sites) (*Recipe, error) {
 	var made *Recipe
-	var only []string
-	// The names of the steps are known only once there is a recipe, and that takes a project.
 	list := func(p *build.Project) ([]build.Step, error) {
 		var err error
 		if made, err = NewReleased(p, version, sites(p)); err != nil {
@@ -174,7 +173,7 @@ func buildReleased(ctx context.Context, out, version string, sites func(*build.P
 		}
 		return made.releasedSteps(), nil
 	}
-	err := build.Run(ctx, build.Options{Repo: "../..", Out: out, Only: only}, list)
+	err := build.Run(ctx, build.Options{Repo: "../..", Out: out}, list)
 	return made, err
 }
 
