@@ -48,6 +48,7 @@ type call struct {
 	body    body
 	form    params
 	machine *machine // of the path, for the accesses that name one
+	staged  *stagedChunk
 }
 
 // router finds operations. Its resources are the different paths of the table.

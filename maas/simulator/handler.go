@@ -109,7 +109,12 @@ func (e *execution) serve(w http.ResponseWriter) {
 	r := e.region
 	fault, latency := e.intercept()
 	pause(e.http.Context(), latency.beforeEffect(e.http.Method, e.op))
+	unstage := func() {}
+	if fault.Status == 0 {
+		unstage = e.stage()
+	}
 	a, refused, todo := e.run(fault)
+	unstage()
 	r.perform(todo)
 	if refused != nil {
 		a = &answer{status: refused.status, body: []byte(refused.body)}

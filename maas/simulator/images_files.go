@@ -5,6 +5,7 @@ import (
 	"encoding/hex"
 	"slices"
 	"strings"
+	"sync"
 )
 
 // filesOf are the files of one version of an image.
@@ -50,7 +51,7 @@ func (t *tx) addFile(i *image, version, filename, filetype, sha string, total in
 	f := &imageFile{id: t.files.nextID(), image: i.id, version: version, filename: filename, filetype: filetype, diskName: t.diskName(sha)}
 	shared, found := t.contents.find(func(c *content) bool { return c.sha256 == sha })
 	if !found || t.r.since(3, 5) {
-		shared = &content{id: t.contents.nextID(), sha256: sha, total: total}
+		shared = &content{id: t.contents.nextID(), sha256: sha, total: total, writing: &sync.Mutex{}}
 		insert(t, t.contents, shared.id, shared)
 	}
 	f.content = shared.id

@@ -22,8 +22,6 @@ const (
 	staleAfter = 24 * time.Hour
 )
 
-var errHashState = errors.New("the checksum of an incomplete upload cannot be kept")
-
 // newImageStore makes the folder if it is not there, and removes what uploads
 // left in it that were never completed.
 func newImageStore(dir string) (*imageStore, error) {

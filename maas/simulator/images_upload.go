@@ -1,10 +1,6 @@
 package simulator
 
 import (
-	"crypto/sha256"
-	"encoding"
-	"encoding/hex"
-	"hash"
 	"net/http"
 	"strconv"
 )
@@ -27,6 +23,23 @@ const uploadPath = "/boot-resources/{id}/upload/{file}/"
 // content that is there already is taken from the old file. Neither happens
 // here.
 func uploadImage(c *call) (*answer, *refusal) {
+	to, refused := c.uploadTarget()
+	if refused != nil {
+		return nil, refused
+	}
+	if c.staged == nil || !c.staged.fits(to) {
+		c.staged = c.r.store.stage(*to, c.body.raw)
+		c.undo = append(c.undo, c.staged.discard)
+	}
+	if refused := c.append(c.staged, to); refused != nil {
+		return nil, refused
+	}
+	return &answer{status: http.StatusOK, contentType: typePlain, body: []byte("OK")}, nil
+}
+
+// uploadTarget finds the content that a chunk is for and says why it cannot be
+// taken.
+func (c *call) uploadTarget() (*content, *refusal) {
 	i, found := c.imageOfPath()
 	if !found {
 		return nil, notFound("BootResource")
@@ -36,77 +49,88 @@ func uploadImage(c *call) (*answer, *refusal) {
 	if err != nil || !found {
 		return nil, notFound("BootResourceFile")
 	}
-	chunk, to := c.body.raw, c.contents.rows[f.content]
+	size, to := int64(len(c.body.raw)), c.contents.rows[f.content]
 	switch {
 	case c.body.multipart:
 		return nil, text(http.StatusInternalServerError, "You cannot access body after reading from request's data stream")
-	case len(chunk) == 0:
+	case size == 0:
 		return nil, text(http.StatusBadRequest, "Missing data.")
 	case !i.uploaded:
 		return nil, text(http.StatusForbidden, "Cannot upload to a resource of type: 0.")
 	case to.done == to.total:
 		return nil, text(http.StatusBadRequest, "Cannot upload to a complete file.")
-	case to.done+int64(len(chunk)) > to.total:
+	case to.done+size > to.total:
 		return nil, text(http.StatusBadRequest, "Too much data received.")
 	}
-	if refused := c.appendChunk(to, chunk); refused != nil {
-		return nil, refused
-	}
-	return &answer{status: http.StatusOK, contentType: typePlain, body: []byte("OK")}, nil
+	return to, nil
 }
 
-// appendChunk stores a chunk and, with the last one, checks and keeps the
-// whole.
-func (t *tx) appendChunk(to *content, chunk []byte) *refusal {
-	broken := func(err error) *refusal { return text(http.StatusInternalServerError, err.Error()) }
-	sum, err := resumeHash(to.digest)
-	if err != nil {
-		return broken(err)
+// append makes a chunk that was stored part of its content.
+func (t *tx) append(s *stagedChunk, to *content) *refusal {
+	failed := func(err error) *refusal { return text(http.StatusInternalServerError, err.Error()) }
+	if s.err != nil {
+		return failed(s.err)
 	}
-	sum.Write(chunk) // a hash never fails
-	partial, err := t.r.store.write(to.partial, to.done, chunk)
-	if to.partial == "" {
-		t.undo = append(t.undo, func() { t.r.store.drop(partial) })
-	}
-	if err != nil {
-		return broken(err)
-	}
-	edit(t, to).partial = partial
-	to.done += int64(len(chunk))
-	if to.done < to.total {
-		if to.digest, err = saveHash(sum); err != nil {
-			return broken(err)
+	edit(t, to)
+	to.done, to.digest, to.partial = s.end, s.digest, s.path
+	if to.done == to.total {
+		if s.sum != to.sha256 {
+			return text(http.StatusBadRequest, "Saved content does not match given SHA256 value.")
 		}
-		return nil
+		to.digest, to.partial = nil, ""
+		if err := t.r.store.keep(s.path, to.sha256); err != nil {
+			return failed(err)
+		}
 	}
-	if hex.EncodeToString(sum.Sum(nil)) != to.sha256 {
-		return text(http.StatusBadRequest, "Saved content does not match given SHA256 value.")
-	}
-	to.partial, to.digest = "", nil
-	if err := t.r.store.keep(partial, to.sha256); err != nil {
-		return broken(err)
-	}
+	s.taken = true
 	return nil
 }
 
-// resumeHash goes on with a checksum from where a chunk left it.
-func resumeHash(state []byte) (hash.Hash, error) {
-	sum := sha256.New()
-	if state == nil {
-		return sum, nil
+// stage stores a chunk ahead of its transaction, so that no other request
+// waits for the disk. Nobody who would be refused gets that far. The chunks of
+// one file go one after another; the function that is returned ends this one.
+func (e *execution) stage() func() {
+	to, ok := e.peek()
+	if !ok {
+		return func() {}
 	}
-	if resumable, ok := sum.(encoding.BinaryUnmarshaler); ok {
-		if err := resumable.UnmarshalBinary(state); err != nil {
-			return nil, err
-		}
+	to.writing.Lock()
+	to, ok = e.peek() // an earlier chunk may just have ended
+	if !ok {
+		return to.writing.Unlock
 	}
-	return sum, nil
+	staged := e.region.store.stage(to, e.call.body.raw)
+	e.call.staged = staged
+	return func() {
+		staged.discard()
+		to.writing.Unlock()
+	}
 }
 
-func saveHash(sum hash.Hash) ([]byte, error) {
-	resumable, ok := sum.(encoding.BinaryMarshaler)
-	if !ok {
-		return nil, errHashState
+// peek returns a copy of the content that the request would add to, if it is
+// an upload that is allowed.
+func (e *execution) peek() (content, bool) {
+	if !e.resource.takesContent() {
+		return content{}, false
 	}
-	return resumable.MarshalBinary()
+	r := e.region
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	c := e.call
+	c.tx = &tx{state: r.state, r: r}
+	defer c.rollback()
+	key, _, refused := c.authenticate(e.http)
+	if refused != nil || key == nil {
+		return content{}, false
+	}
+	c.user = key.owner
+	op, refused := e.resource.route(e.http.Method, e.op, c.user == nil)
+	if refused != nil || c.admit(op.access) != nil {
+		return content{}, false
+	}
+	to, refused := c.uploadTarget()
+	if refused != nil {
+		return content{}, false
+	}
+	return *to, true
 }

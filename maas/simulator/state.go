@@ -2,6 +2,7 @@ package simulator
 
 import (
 	"net/netip"
+	"sync"
 	"time"
 )
 
@@ -213,6 +214,8 @@ type content struct {
 	// they are stored, while the content is not complete.
 	digest  []byte
 	partial string
+	// writing is held by the request that adds to it.
+	writing *sync.Mutex
 }
 
 // state is all that a region holds. It is guarded by the region's lock.
