@@ -67,6 +67,10 @@ sandbox-program: go-there
 image: root-there image-program ## Make the image of KUBERNETES_VERSION (v1.36.3 unless said), and a manifest of what is in it
 	@$(BIN)/image build --kubernetes-version '$(KUBERNETES_VERSION)'
 
+.PHONY: image-check
+image-check: root-there image-program ## Check that image: its files, in a chroot, as a container, as a machine under qemu
+	@$(BIN)/image check --kubernetes-version '$(KUBERNETES_VERSION)'
+
 .PHONY: image-program
 image-program: go-there
 	@mkdir -p $(BIN)

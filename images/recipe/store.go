@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/capmaas/cluster-api-provider-maas/images/build"
+	"github.com/capmaas/cluster-api-provider-maas/images/store"
 )
 
 // store is containerd's folder with all images imported and unpacked, so that a machine has them without a registry, and at once.
@@ -22,7 +23,7 @@ func (r *Recipe) store() build.Step {
 		Title:   "image store with Kubernetes " + r.version,
 		Lane:    build.Assembling,
 		Needs:   []string{r.name(containersStep), r.shared(containerdStep)},
-		Files:   []string{r.code()},
+		Files:   []string{r.code(), r.Source("images", "store")},
 		Keep:    build.NotTest,
 		Outputs: []string{r.parts("containerd", "io.containerd.metadata.v1.bolt", "meta.db")},
 		Root:    true,
@@ -45,6 +46,9 @@ func (r *Recipe) fillStore(ctx context.Context, s *build.Session) (err error) {
 		return errors.Join(err, d.stop())
 	}
 	if err = d.stop(); err != nil {
+		return err
+	}
+	if err = store.Normalise(root, epoch()); err != nil {
 		return err
 	}
 	return build.ReplaceTree(root, r.parts("containerd"))
