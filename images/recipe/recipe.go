@@ -53,10 +53,7 @@ func New(p *build.Project, version string) (*Recipe, error) {
 	if err != nil {
 		return nil, err
 	}
-	if version == "" {
-		version = DefaultVersion(p)
-	}
-	version = "v" + strings.TrimPrefix(version, "v")
+	version = WholeVersion(p, version)
 	component, found := pinned[version]
 	if !found {
 		return nil, fmt.Errorf("there is no Kubernetes %s here, only %s: images/README.md tells how to add a version",
@@ -70,6 +67,14 @@ const defaultComponent = "kubernetes"
 
 // DefaultVersion is the version of Kubernetes that is made when none is asked for.
 func DefaultVersion(p *build.Project) string { return p.Version(defaultComponent, "k8s.io/kubernetes") }
+
+// WholeVersion is a version of Kubernetes as people may write it, with its leading v; "" is the default one.
+func WholeVersion(p *build.Project, version string) string {
+	if version == "" {
+		return DefaultVersion(p)
+	}
+	return "v" + strings.TrimPrefix(version, "v")
+}
 
 // pinnedVersions finds the components that pin a version of Kubernetes.
 func pinnedVersions(p *build.Project) (map[string]string, error) {
@@ -163,8 +168,10 @@ func BootResource(version string) string { return "custom/" + distribution + "-k
 
 // File is the finished image.
 func (r *Recipe) File() string {
-	file := File(r.Out, r.version)
-	return strings.TrimSuffix(file, ".tar.gz") + r.variant("-") + ".tar.gz"
+	if r.release != nil {
+		return ReleasedFile(r.Out, r.version)
+	}
+	return File(r.Out, r.version)
 }
 
 // File is the finished image of a version, in the output folder out.

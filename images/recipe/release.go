@@ -37,10 +37,7 @@ func UpstreamSites() Sites {
 // Kubernetes will do, also one that no component pins; the other programs are of the versions that the components pin. Such an image has
 // no container images of the sandbox's own, so the sandbox cannot boot it.
 func NewReleased(p *build.Project, version string, sites Sites) (*Recipe, error) {
-	if version == "" {
-		version = DefaultVersion(p)
-	}
-	version = "v" + strings.TrimPrefix(version, "v")
+	version = WholeVersion(p, version)
 	if !regexp.MustCompile(`^v\d+\.\d+\.\d+(-(alpha|beta|rc)\.\d+)?$`).MatchString(version) {
 		return nil, fmt.Errorf("%q is no version of Kubernetes: give it in full, such as %s", version, DefaultVersion(p))
 	}
@@ -53,6 +50,12 @@ func (r *Recipe) Binaries() string {
 		return BinariesRelease
 	}
 	return BinariesSource
+}
+
+// ReleasedFile is the finished image of a version with released binaries, in the output folder out. Only the file has another name than
+// that of compiled ones: in MAAS both are one boot resource.
+func ReleasedFile(out, version string) string {
+	return strings.TrimSuffix(File(out, version), ".tar.gz") + "-" + BinariesRelease + ".tar.gz"
 }
 
 // variant is what steps and folders of released programs have in their names, so that both kinds lie side by side.

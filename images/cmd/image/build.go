@@ -18,14 +18,15 @@ import (
 var errStopped = errors.New("stopped; nothing is left running, and what is built so far is kept: the next call goes on from there")
 
 func newBuild(p *places) *cobra.Command {
-	var version string
+	var version, binaries string
+	sites := recipe.UpstreamSites()
 	cmd := &cobra.Command{
 		Use: "build", Short: "Make the image of one version of Kubernetes, as root", Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			var made *recipe.Recipe
 			list := func(project *build.Project) ([]build.Step, error) {
 				var err error
-				if made, err = recipe.New(project, version); err != nil {
+				if made, err = newRecipe(project, version, binaries, sites); err != nil {
 					return nil, err
 				}
 				return made.Steps(), nil
@@ -40,8 +41,24 @@ func newBuild(p *places) *cobra.Command {
 			return tell(cmd.OutOrStdout(), made.File())
 		},
 	}
-	cmd.Flags().StringVar(&version, "kubernetes-version", "", "version of Kubernetes, such as v1.36.3 (default: that of the sandbox)")
+	flags := cmd.Flags()
+	flags.StringVar(&version, "kubernetes-version", "", "version of Kubernetes, such as v1.36.3 (default: that of the sandbox)")
+	flags.StringVar(&binaries, "binaries", recipe.BinariesSource, "where programs and container images come from: "+
+		recipe.BinariesSource+" compiles them, "+recipe.BinariesRelease+" downloads what their projects released")
+	flags.StringVar(&sites.Kubernetes, "kubernetes-site", sites.Kubernetes, "where released programs of Kubernetes are found, or a mirror of it")
+	flags.StringVar(&sites.GitHub, "github-site", sites.GitHub, "where other released programs are found, or a mirror of it")
+	flags.StringVar(&sites.Registry, "registry", sites.Registry, "where released container images are found, in place of the registry in their names")
 	return cmd
+}
+
+func newRecipe(p *build.Project, version, binaries string, sites recipe.Sites) (*recipe.Recipe, error) {
+	switch binaries {
+	case "", recipe.BinariesSource:
+		return recipe.New(p, version)
+	case recipe.BinariesRelease:
+		return recipe.NewReleased(p, version, sites)
+	}
+	return nil, fmt.Errorf("--binaries %q: choose %s or %s", binaries, recipe.BinariesSource, recipe.BinariesRelease)
 }
 
 // tell says what was made, and what to do with it.
@@ -55,15 +72,19 @@ func tell(w io.Writer, file string) error {
 			file = relative
 		}
 	}
+	binaries := ""
+	if m.Binaries != recipe.BinariesSource {
+		binaries = " BINARIES=" + m.Binaries
+	}
 	const megabyte = 1e6
 	_, err = fmt.Fprintf(w, `
 %s
   %d MB, %d MB unpacked; sha256 %s
   %d Debian packages, %d programs, %d container images: %s
-check it:   make image-check KUBERNETES_VERSION=%s
+check it:   make image-check KUBERNETES_VERSION=%s%s
 upload it:  go run ./cmd/capmaas image upload %s
             (with MAAS_ENDPOINT and an administrator's MAAS_API_KEY; MAAS will call it %s)
 `, file, int64(float64(m.Size)/megabyte), int64(float64(m.UnpackedSize)/megabyte), m.SHA256,
-		len(m.Packages), len(m.Programs), len(m.ContainerImages), imagefile.ManifestPath(file), m.KubernetesVersion, file, m.Name)
+		len(m.Packages), len(m.Programs), len(m.ContainerImages), imagefile.ManifestPath(file), m.KubernetesVersion, binaries, file, m.Name)
 	return err
 }
