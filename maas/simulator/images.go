@@ -149,15 +149,20 @@ func (r *Region) progress(part, whole float64) *json.Number {
 	return &number
 }
 
-// listImages lists all, also those whose upload is not complete.
+// listImages lists all, also those whose upload is not complete. MAAS 3.4 knows
+// a type more, of which there are none.
 func listImages(c *call) (*answer, *refusal) {
+	types := []string{"synced", "uploaded"}
+	if !c.r.since(3, 5) {
+		types = []string{"synced", "generated", "uploaded"}
+	}
 	kind := c.query.get("type")
-	if kind != "" && kind != "all" && kind != "synced" && kind != "uploaded" {
-		return nil, text(http.StatusBadRequest, pyRepr(kind)+" is not a valid boot resource type. Available types: ['synced', 'uploaded']")
+	if c.query.has("type") && kind != "all" && !slices.Contains(types, kind) {
+		return nil, text(http.StatusBadRequest, "'"+kind+"' is not a valid boot resource type. Available types: "+pyReprList(types))
 	}
 	out := []imageJSON{}
 	for _, i := range c.images.all() {
-		if (kind == "synced" && i.uploaded) || (kind == "uploaded" && !i.uploaded) {
+		if kind == "generated" || (kind == "synced" && i.uploaded) || (kind == "uploaded" && !i.uploaded) {
 			continue
 		}
 		out = append(out, c.r.renderImage(i))
