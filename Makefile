@@ -64,8 +64,8 @@ sandbox-program: go-there
 ##@ The machine image that goes into MAAS (as root)
 
 .PHONY: image
-image: root-there image-program ## Make the image of KUBERNETES_VERSION (v1.36.3 unless said), and a manifest of what is in it
-	@$(BIN)/image build --kubernetes-version '$(KUBERNETES_VERSION)'
+image: root-there image-program ## Make the image of KUBERNETES_VERSION, with a manifest; BINARIES=release takes released programs
+	@$(BIN)/image build --kubernetes-version '$(KUBERNETES_VERSION)' --binaries '$(BINARIES)'
 
 .PHONY: image-check
 image-check: root-there image-program ## Check that image: its files, in a chroot, as a container, as a machine under qemu
