@@ -34,8 +34,10 @@ const (
 
 // Options say what to make and where to tell about it.
 type Options struct {
-	Layout                 host.Layout
-	Ports                  host.Ports
+	Layout host.Layout
+	Ports  host.Ports
+	// Image is what machines are deployed with.
+	Image                  management.Image
 	ControlPlanes, Workers int
 	// Timeout is how long it may take.
 	Timeout time.Duration
@@ -85,7 +87,7 @@ func (f *follower) elapsed() time.Duration { return time.Since(f.Begin) }
 
 // make makes the cluster's objects. A cluster that is there already is left as it is: somebody may have scaled it.
 func (f *follower) make(ctx context.Context) error {
-	config, err := makeRepository(ctx, f.Layout)
+	config, err := makeRepository(ctx, f.Layout, f.Image)
 	if err != nil {
 		return err
 	}

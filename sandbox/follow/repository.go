@@ -17,7 +17,7 @@ const providerVersion = "v1.0.0"
 
 // makeRepository writes what clusterctl wants of a provider's release, made of this checkout, and a clusterctl configuration that
 // leads there, with the variables that fit the sandbox. It returns the path of the configuration.
-func makeRepository(ctx context.Context, l host.Layout) (string, error) {
+func makeRepository(ctx context.Context, l host.Layout, image management.Image) (string, error) {
 	dir := filepath.Join(l.State, "repo", "infrastructure-maas", providerVersion)
 	if err := os.MkdirAll(dir, 0o755); err != nil {
 		return "", fmt.Errorf("making a clusterctl repository: %w", err)
@@ -49,7 +49,7 @@ MAAS_DNS_DOMAIN: %s
 CONTROL_PLANE_MACHINE_IMAGE: %s
 WORKER_MACHINE_IMAGE: %s
 KUBERNETES_VERSION: %s
-`, filepath.Join(dir, "infrastructure-components.yaml"), management.Domain, management.Image, management.Image, management.KubernetesVersion)
+`, filepath.Join(dir, "infrastructure-components.yaml"), management.Domain, image.Name, image.Name, image.KubernetesVersion)
 	if err := os.WriteFile(path, []byte(config), 0o644); err != nil {
 		return "", fmt.Errorf("writing clusterctl's configuration: %w", err)
 	}
@@ -62,7 +62,7 @@ func generate(ctx context.Context, o Options, config string) ([]byte, error) {
 	//nolint:gosec // The program is ours.
 	cmd := exec.CommandContext(ctx, l.Bin("clusterctl"), "generate", "cluster", ClusterName,
 		"--config", config, "--kubeconfig", l.ManagementKubeconfig(), "--infrastructure", "maas:"+providerVersion,
-		"--target-namespace", Namespace, "--kubernetes-version", management.KubernetesVersion,
+		"--target-namespace", Namespace, "--kubernetes-version", o.Image.KubernetesVersion,
 		"--control-plane-machine-count", strconv.Itoa(o.ControlPlanes), "--worker-machine-count", strconv.Itoa(o.Workers))
 	// Nothing of the user's own configuration or variables counts, and no newer version is looked for on the network.
 	cmd.Env = append(host.Environment(), "HOME="+l.Run(), "XDG_CONFIG_HOME="+l.Run("config"), "CLUSTERCTL_DISABLE_VERSIONCHECK=true")

@@ -16,6 +16,8 @@ type Needs struct {
 	ControlPlanes, Workers int
 	// Built says that the build's results are there already, which saves the disk space for making them.
 	Built bool
+	// Image is the size of the machine image that was built, in bytes, and Unpacked what it takes to unpack it: 0 if it is unpacked.
+	Image, Unpacked int64
 }
 
 // What one sandbox takes, measured with room to spare.
@@ -45,11 +47,12 @@ func RequireRoot() error {
 }
 
 func checkDisk(l Layout, needs Needs) error {
-	want := uint64(baseDisk + (needs.ControlPlanes+needs.Workers)*machineDisk)
-	why := "for the machines' disks"
+	// MAAS keeps what was uploaded.
+	want := uint64(baseDisk + (needs.ControlPlanes+needs.Workers)*machineDisk + int(needs.Image) + int(needs.Unpacked))
+	why := "for the machine image and the machines' disks"
 	if !needs.Built {
 		want += buildDisk
-		why = "for building everything and for the machines' disks"
+		why = "for building everything, and for the machine image and the machines' disks"
 	}
 	dir := existing(l.State)
 	var stat unix.Statfs_t
@@ -73,7 +76,7 @@ func checkPaths(l Layout) error {
 	return nil
 }
 
-// checkOneFileSystem: the machines' disks begin as hard links to the image store that was built.
+// checkOneFileSystem: the machines' disks begin as hard links to the image that was unpacked.
 func checkOneFileSystem(l Layout) error {
 	var state, build unix.Stat_t
 	if err := errors.Join(unix.Stat(existing(l.State), &state), unix.Stat(existing(l.Build), &build)); err != nil {

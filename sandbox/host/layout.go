@@ -59,11 +59,11 @@ func FindRoot(dir string) (string, error) {
 // Bin is a program that was built.
 func (l Layout) Bin(name string) string { return filepath.Join(l.Build, "bin", name) }
 
-// Rootfs is the root file system of all machines.
-func (l Layout) Rootfs() string { return filepath.Join(l.Build, "images", "parts", "v1.36.3", "root") }
+// Images is the folder of the machine images that were built, with their manifests.
+func (l Layout) Images() string { return filepath.Join(l.Build, "images") }
 
-// ImageStore is the containerd folder, filled with images, that machines start with.
-func (l Layout) ImageStore() string { return filepath.Join(l.Build, "images", "parts", "v1.36.3", "containerd") }
+// Roots is the folder of machine images that were unpacked.
+func (l Layout) Roots() string { return filepath.Join(l.Build, "roots") }
 
 // Run holds what only a running sandbox needs.
 func (l Layout) Run(elements ...string) string {

@@ -1,5 +1,5 @@
 // Package machines boots machines that the simulated MAAS deploys: containers with an init system of their own, on a disk made of
-// the machine image. A machine knows of the region what a MAAS machine knows, and cloud-init does the rest.
+// the image that was uploaded. A machine knows of the region what a MAAS machine knows, and cloud-init does the rest.
 package machines
 
 import (
@@ -10,17 +10,20 @@ import (
 	"os"
 	"path/filepath"
 	"sync"
+	"sync/atomic"
 	"syscall"
 
+	"github.com/capmaas/cluster-api-provider-maas/images/container"
 	"github.com/capmaas/cluster-api-provider-maas/maas/simulator"
+	"github.com/capmaas/cluster-api-provider-maas/sandbox/roots"
 )
 
 // Config says where machines live and what they are made of.
 type Config struct {
 	// Dir holds a folder for each machine, named by system ID, and the console logs, named by hostname.
 	Dir string
-	// Rootfs is the machine image; ImageStore a containerd folder with container images in it.
-	Rootfs, ImageStore string
+	// Roots has the images unpacked.
+	Roots *roots.Cache
 	// Runc is the program, and RuncState its folder.
 	Runc, RuncState string
 	// Cgroup under which each machine has its own, from the root of the hierarchies.
@@ -30,16 +33,16 @@ type Config struct {
 	Log    *slog.Logger
 	// Exit delivers how a process ends that was left to the first process of the namespaces.
 	Exit func(pid int) <-chan syscall.WaitStatus
+	// Waits is told, once for each boot, that a machine waits until its image is unpacked.
+	Waits func(systemID, image string)
 	// Lost is told the system ID of a machine that switched itself off.
 	Lost func(systemID string)
 }
 
 // Booter boots machines; it is the region's simulator.Booter.
 type Booter struct {
-	cfg Config
-	// capabilities are all that this machine has to give.
-	capabilities []string
-	openFiles    uint64
+	cfg     Config
+	runtime *container.Runtime
 
 	mu       sync.Mutex
 	machines map[string]*machine
@@ -53,8 +56,10 @@ type machine struct {
 	dir string
 	// boot is what it was booted with last.
 	boot simulator.BootMachine
-	// exit delivers how it ends; nil when it is off. It is another one with each boot.
-	exit <-chan syscall.WaitStatus
+	// disk is what its disk was made of; nil as long as it has none.
+	disk atomic.Pointer[disk]
+	// running is nil when it is off. It is another one with each boot.
+	running *container.Running
 }
 
 // name is that of its container.
@@ -62,105 +67,80 @@ func (m *machine) name() string { return m.boot.Hostname }
 
 // New makes a Booter without machines.
 func New(cfg Config) (*Booter, error) {
-	capabilities, err := boundingSet()
+	runtime, err := container.New(container.Config{Runc: cfg.Runc, State: cfg.RuncState, Cgroup: cfg.Cgroup, Exit: cfg.Exit})
 	if err != nil {
 		return nil, err
 	}
-	openFiles, err := openFilesLimit()
-	if err != nil {
-		return nil, err
-	}
-	return &Booter{cfg: cfg, capabilities: capabilities, openFiles: openFiles, machines: map[string]*machine{}}, nil
+	return &Booter{cfg: cfg, runtime: runtime, machines: map[string]*machine{}}, nil
 }
 
-// Boot starts a machine, on the disk it had, or on a fresh one.
+// Boot starts a machine, on the disk it had, or on a fresh one of the image it was deployed with. That the image has to be unpacked first
+// may take a while.
 func (b *Booter) Boot(ctx context.Context, boot simulator.BootMachine) error {
 	m := b.machine(boot.SystemID)
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	if m.exit != nil {
+	if m.running != nil {
 		return nil
 	}
 	m.boot = boot
+	if m.disk.Load() == nil {
+		made, err := b.unpacked(ctx, boot)
+		if err != nil {
+			b.cfg.Log.Error("machine has nothing to boot", "machine", boot.SystemID, "name", m.name(), "image", boot.Image, "error", err)
+			return err
+		}
+		m.disk.Store(made)
+	}
 	return b.boot(ctx, m)
 }
 
 // boot starts a machine that does not run. The caller holds its lock.
 func (b *Booter) boot(ctx context.Context, m *machine) error {
-	if err := b.start(ctx, m); err != nil {
-		return fmt.Errorf("booting %s: %w", m.name(), errors.Join(err, b.stop(context.WithoutCancel(ctx), m)))
-	}
-	b.cfg.Log.Info("machine boots", "machine", m.boot.SystemID, "name", m.name(), "address", m.boot.Interface.Address)
-	return nil
-}
-
-func (b *Booter) start(ctx context.Context, m *machine) error {
-	if err := b.makeDisk(ctx, m.dir); err != nil {
-		return err
-	}
-	root := filepath.Join(m.dir, "root")
-	if err := writeIdentity(root, m.boot); err != nil {
-		return err
-	}
-	if err := writeSpec(m.dir, b.spec(m)); err != nil {
-		return err
-	}
-	console, err := openConsole(filepath.Join(b.cfg.Dir, m.name()+".console.log"), filepath.Join(m.dir, consoleSocket))
+	boot, disk := m.boot, m.disk.Load()
+	running, err := b.runtime.Start(ctx, container.Machine{
+		Name: m.name(), Dir: m.dir, Root: disk.root, Console: b.console(boot),
+		Prepare: func(root string) error { return writeIdentity(root, boot) },
+		Plug:    func(pid int) error { return plug(b.cfg.Bridge, cableName(boot.SystemID), pid, boot.Interface) },
+	})
 	if err != nil {
-		return err
+		return fmt.Errorf("booting %s: %w", m.name(), err)
 	}
-	pid, err := b.create(ctx, m)
-	if err != nil {
-		console.close()
-		return err
-	}
-	exit := b.cfg.Exit(pid)
-	if err := plug(b.cfg.Bridge, cableName(m.boot.SystemID), pid, m.boot.Interface); err != nil {
-		console.close()
-		return err
-	}
-	if err := b.runc(ctx, "start", m.name()); err != nil {
-		console.close()
-		return err
-	}
-	m.exit = exit
+	m.running = running
+	b.cfg.Log.Info("machine boots", "machine", boot.SystemID, "name", m.name(), "address", boot.Interface.Address,
+		"image", disk.Image, "sha256", disk.SHA256)
 	go func() {
-		status := <-exit
-		console.close()
+		<-running.Ended()
 		// The machine outlives the request to boot it.
-		b.ended(context.WithoutCancel(ctx), m, exit, status)
+		b.ended(context.WithoutCancel(ctx), m, running)
 	}()
 	return nil
 }
 
-// How the kernel ends the first process of a machine that asked for it.
-const (
-	endOfReboot   = syscall.SIGHUP
-	endOfPowerOff = syscall.SIGINT
-)
+func (b *Booter) console(boot simulator.BootMachine) string {
+	return filepath.Join(b.cfg.Dir, boot.Hostname+".console.log")
+}
 
 // ended is called when a machine ended. Where nobody halted it, it reboots, switched itself off, or its init system crashed.
-func (b *Booter) ended(ctx context.Context, m *machine, exit <-chan syscall.WaitStatus, status syscall.WaitStatus) {
+func (b *Booter) ended(ctx context.Context, m *machine, running *container.Running) {
 	m.mu.Lock()
-	if m.exit != exit {
+	if m.running != running {
 		m.mu.Unlock()
 		return
 	}
-	reboots := status.Signaled() && status.Signal() == endOfReboot
 	err := b.stop(ctx, m)
-	if err == nil && reboots {
+	if err == nil && running.Rebooted() {
 		err = b.boot(ctx, m)
 	}
-	off, systemID, name := m.exit == nil, m.boot.SystemID, m.name()
+	off, systemID, name := m.running == nil, m.boot.SystemID, m.name()
 	m.mu.Unlock()
 	switch {
 	case err != nil:
 		b.cfg.Log.Error("machine ended by itself", "machine", systemID, "name", name, "error", err)
-	case reboots:
+	case running.Rebooted():
 		b.cfg.Log.Info("machine rebooted", "machine", systemID, "name", name)
 	default:
-		itself := status.Signaled() && status.Signal() == endOfPowerOff
-		b.cfg.Log.Info("machine is off", "machine", systemID, "name", name, "switchedItselfOff", itself)
+		b.cfg.Log.Info("machine is off", "machine", systemID, "name", name, "switchedItselfOff", running.SwitchedOff())
 	}
 	if off {
 		b.cfg.Lost(systemID)
@@ -181,6 +161,7 @@ func (b *Booter) Halt(ctx context.Context, systemID string, wipe bool) error {
 		return fmt.Errorf("halting %s: %w", m.name(), err)
 	}
 	if wipe {
+		m.disk.Store(nil)
 		if err := os.RemoveAll(m.dir); err != nil {
 			return fmt.Errorf("removing the disk of %s: %w", m.name(), err)
 		}
@@ -191,8 +172,8 @@ func (b *Booter) Halt(ctx context.Context, systemID string, wipe bool) error {
 
 // stop makes sure that nothing of a machine runs or is mounted. Its disk stays.
 func (b *Booter) stop(ctx context.Context, m *machine) error {
-	m.exit = nil
-	return errors.Join(b.remove(ctx, m.name()), unmount(m.dir))
+	m.running = nil
+	return b.runtime.Remove(ctx, m.name(), m.dir)
 }
 
 func (b *Booter) machine(systemID string) *machine {
@@ -205,3 +186,6 @@ func (b *Booter) machine(systemID string) *machine {
 	}
 	return m
 }
+
+// errNotUploaded is a deploy of what MAAS has from an image stream, of which the simulator has no content.
+var errNotUploaded = errors.New("the sandbox boots only images that were uploaded, which this one was not")

@@ -3,22 +3,22 @@ package machines
 import (
 	"encoding/json"
 	"os"
-	"path/filepath"
 	"regexp"
 	"slices"
 	"strings"
 
+	"github.com/capmaas/cluster-api-provider-maas/images/container"
 	"github.com/capmaas/cluster-api-provider-maas/sandbox/host"
 )
 
 // CloudInitLog is where the output of cloud-init lies, with that of kubeadm, as long as the machine has its disk. dir holds the
 // machine's disk.
-func CloudInitLog(dir string) string { return filepath.Join(dir, "log", "cloud-init-output.log") }
+func CloudInitLog(dir string) string { return container.Disk(dir, "/var/log/cloud-init-output.log") }
 
 // BootstrapFailure tells why cloud-init did not carry out a machine's bootstrap data, in at most five lines, the most telling ones
 // first; nothing as long as it has not ended, or when all is well. dir holds the machine's disk, which is read from outside.
 func BootstrapFailure(dir string) []string {
-	result, err := os.ReadFile(filepath.Join(dir, "upper", "var", "lib", "cloud", "data", "result.json"))
+	result, err := os.ReadFile(container.Disk(dir, "/var/lib/cloud/data/result.json"))
 	if err != nil {
 		return nil
 	}

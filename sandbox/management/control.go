@@ -11,8 +11,10 @@ import (
 	"sync"
 	"time"
 
+	"github.com/capmaas/cluster-api-provider-maas/images/container/socket"
 	"github.com/capmaas/cluster-api-provider-maas/maas/simulator"
 	"github.com/capmaas/cluster-api-provider-maas/sandbox/host"
+	"github.com/capmaas/cluster-api-provider-maas/sandbox/machines"
 )
 
 // Status is how the sandbox is.
@@ -20,6 +22,8 @@ type Status struct {
 	// Ready says that all components have been started.
 	Ready      bool              `json:"ready"`
 	Components []ComponentStatus `json:"components"`
+	// Disks say which images machines run.
+	Disks []machines.Disk `json:"disks"`
 }
 
 // serveControl answers questions and orders on the control socket:
@@ -33,7 +37,7 @@ type Status struct {
 func (d *Daemon) serveControl(ctx context.Context) (stop func(), err error) {
 	mux := http.NewServeMux()
 	mux.HandleFunc("GET /status", func(w http.ResponseWriter, _ *http.Request) {
-		status := Status{Components: d.supervisor.statuses()}
+		status := Status{Components: d.supervisor.statuses(), Disks: d.booter.Disks()}
 		select {
 		case <-d.ready:
 			status.Ready = true
@@ -50,7 +54,7 @@ func (d *Daemon) serveControl(ctx context.Context) (stop func(), err error) {
 		done(w, d.kill(r.PathValue("name"), r.URL.Query().Get("on")))
 	})
 	path := d.layout.ControlSocket()
-	listener, err := host.ListenUnix(path)
+	listener, err := socket.Listen(path)
 	if err != nil {
 		return nil, err
 	}
@@ -133,7 +137,7 @@ type Control struct{ http *http.Client }
 
 // NewControl asks the sandbox of this layout. It need not run yet.
 func NewControl(l host.Layout) *Control {
-	dial := func(ctx context.Context, _, _ string) (net.Conn, error) { return host.DialUnix(ctx, l.ControlSocket()) }
+	dial := func(ctx context.Context, _, _ string) (net.Conn, error) { return socket.Dial(ctx, l.ControlSocket()) }
 	return &Control{http: &http.Client{Timeout: 20 * time.Second, Transport: &http.Transport{DialContext: dial}}}
 }
 

@@ -12,6 +12,7 @@ import (
 	"github.com/capmaas/cluster-api-provider-maas/maas/simulator"
 	"github.com/capmaas/cluster-api-provider-maas/sandbox/host"
 	"github.com/capmaas/cluster-api-provider-maas/sandbox/machines"
+	"github.com/capmaas/cluster-api-provider-maas/sandbox/roots"
 )
 
 // Daemon is a sandbox at work, seen from inside its namespaces.
@@ -28,6 +29,7 @@ type Daemon struct {
 	apiKey         string
 
 	supervisor *supervisor
+	roots      *roots.Cache
 	booter     *machines.Booter
 	region     *simulator.Region
 	ready      chan struct{}
@@ -39,6 +41,7 @@ func Run(ctx context.Context, settings Settings, inherited *host.Inherited, log 
 	d := &Daemon{
 		settings: settings, layout: settings.Layout, inherited: inherited, reporter: &reporter{w: inherited.Progress}, log: log,
 		supervisor: newSupervisor(settings.Layout, host.NewProcessTable(inherited.HostProc)), ready: make(chan struct{}),
+		roots: roots.New(settings.Layout.Roots()),
 	}
 	err := d.run(ctx)
 	if err != nil && ctx.Err() == nil {
@@ -66,17 +69,19 @@ func (d *Daemon) run(ctx context.Context) error {
 	}
 	defer stopControl()
 	d.forward(ctx)
-	started := make(chan error, 1)
+	started := make(chan error, 2)
 	go func() { started <- d.startComponents(ctx) }()
-	for {
+	go func() { started <- d.stock(ctx) }()
+	for missing := cap(started); ; {
 		select {
 		case err := <-started:
 			if err != nil {
 				return err
 			}
-			close(d.ready)
-			d.reporter.send(Progress{Ready: true})
-			started = nil
+			if missing--; missing == 0 {
+				close(d.ready)
+				d.reporter.send(Progress{Ready: true})
+			}
 		case err := <-d.supervisor.failed:
 			return err
 		case <-ctx.Done():
@@ -168,9 +173,14 @@ func (d *Daemon) managerKubeconfig() string { return d.layout.Run("capmaas.kubec
 
 func (d *Daemon) startRegion(ctx context.Context) (*simulator.Server, error) {
 	booter, err := machines.New(machines.Config{
-		Dir: d.layout.Machines(), Rootfs: d.layout.Rootfs(), ImageStore: d.layout.ImageStore(), Runc: d.layout.Bin("runc"),
-		RuncState: d.layout.Run("runc"), Cgroup: d.layout.CgroupPath(), Bridge: host.Bridge, Log: d.log,
+		Dir: d.layout.Machines(), Roots: d.roots, Runc: d.layout.Bin("runc"), RuncState: d.layout.Run("runc"), Cgroup: d.layout.CgroupPath(), Bridge: host.Bridge, Log: d.log,
 		Exit: host.NewExits(d.inherited.Exits).Wait,
+		Waits: func(systemID, image string) {
+			// As the installer of a real MAAS says what it is at.
+			if err := d.region.LogEvent(systemID, "INFO", "Installing OS", "unpacking "+image); err != nil {
+				d.log.Error("noting that a machine waits for its image", "machine", systemID, "error", err)
+			}
+		},
 		Lost: func(systemID string) {
 			if err := d.region.SetPower(systemID, "off"); err != nil {
 				d.log.Error("noting that a machine is off", "machine", systemID, "error", err)
@@ -181,7 +191,7 @@ func (d *Daemon) startRegion(ctx context.Context) (*simulator.Server, error) {
 		return nil, err
 	}
 	d.booter = booter
-	if d.region, err = simulator.New(newRegion(d.settings.Machines, d.apiKey, booter)); err != nil {
+	if d.region, err = simulator.New(newRegion(d.settings.Machines, d.apiKey, d.layout.Run("images"), booter)); err != nil {
 		return nil, fmt.Errorf("making the MAAS region: %w", err)
 	}
 	server, err := d.region.Start(ctx, host.Region+":5240")

@@ -13,10 +13,6 @@ import (
 
 // What of the region others have to know.
 const (
-	// Image is the boot resource that machines are deployed with.
-	Image = "custom/debian-12-k8s-" + KubernetesVersion
-	// KubernetesVersion is that of the programs in the image, as images/components/kubernetes/go.mod says it.
-	KubernetesVersion = "v1.36.3"
 	// Domain is the region's DNS domain.
 	Domain = "maas.sandbox"
 
@@ -42,8 +38,8 @@ func newAPIKey() (string, error) {
 	return text[:18] + ":" + text[18:36] + ":" + text[36:], nil
 }
 
-// newRegion describes a MAAS region as a small company might have it.
-func newRegion(machines int, apiKey string, booter simulator.Booter) simulator.Config {
+// newRegion describes a MAAS region as a small company might have it, before anything was uploaded. imageDir is where it keeps that.
+func newRegion(machines int, apiKey, imageDir string, booter simulator.Booter) simulator.Config {
 	return simulator.Config{
 		Seed:  int64(machines),
 		Users: []simulator.User{{Name: userName, APIKey: apiKey, Admin: true}},
@@ -61,9 +57,11 @@ func newRegion(machines int, apiKey string, booter simulator.Booter) simulator.C
 			Name: "lab", CIDR: host.Subnet, Gateway: host.Gateway, DNSServers: []string{host.Region},
 			Reserved: []string{"10.20.0.1-10.20.0.9"},
 		}},
-		Images: []simulator.Image{{
-			Name: Image, Architecture: runtime.GOARCH, Title: "Debian 12 with Kubernetes " + KubernetesVersion,
-		}},
+		// What every MAAS has from its image stream. No content comes with it, so machines do not boot these.
+		Images: []simulator.Image{
+			{Name: "ubuntu/jammy", Architecture: runtime.GOARCH}, {Name: "ubuntu/noble", Architecture: runtime.GOARCH},
+		},
+		ImageDir:  imageDir,
 		Machines:  newMachines(machines),
 		Durations: simulator.Durations{Install: 2 * time.Second, PowerOn: time.Second, PowerOff: time.Second, Erase: 2 * time.Second},
 		Boot:      booter,

@@ -1,8 +1,6 @@
 package management
 
 import (
-	"os"
-	"strings"
 	"testing"
 
 	"github.com/capmaas/cluster-api-provider-maas/maas/simulator"
@@ -15,7 +13,7 @@ func TestRegionHasMachinesOfEveryKindInEveryZone(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, count := range []int{1, 8, 200} {
-		config := newRegion(count, key, nil)
+		config := newRegion(count, key, "", nil)
 		region, err := simulator.New(config)
 		if err != nil {
 			t.Fatalf("%d machines: %v", count, err)
@@ -34,16 +32,5 @@ func TestRegionHasMachinesOfEveryKindInEveryZone(t *testing.T) {
 		if count >= 8 && len(zones) != 3 {
 			t.Errorf("%d machines are in the zones %v", count, zones)
 		}
-	}
-}
-
-func TestKubernetesVersionIsThatOfThePrograms(t *testing.T) {
-	t.Parallel()
-	goMod, err := os.ReadFile("../../images/components/kubernetes/go.mod")
-	if err != nil {
-		t.Fatal(err)
-	}
-	if !strings.Contains(string(goMod), "\tk8s.io/kubernetes "+KubernetesVersion+"\n") {
-		t.Errorf("%s is not the version of k8s.io/kubernetes in images/components/kubernetes/go.mod", KubernetesVersion)
 	}
 }

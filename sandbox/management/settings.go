@@ -18,6 +18,8 @@ type Settings struct {
 	Machines int `json:"machines"`
 	// Ports of the host's loopback that lead inside.
 	Ports host.Ports `json:"ports"`
+	// Image is brought into MAAS at the start.
+	Image Image `json:"image"`
 }
 
 func settingsPath(l host.Layout) string { return l.Run("settings.json") }

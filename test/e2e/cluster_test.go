@@ -55,6 +55,7 @@ func TestLifeOfACluster(t *testing.T) {
 			t.Errorf("two machines were wanted, and %d are owned: %s", len(owned), owned)
 		}
 	})
+	step("the machines run exactly the image that was built and uploaded", func(t *testing.T) { checkImage(t, s) })
 	workload := s.cluster(clusterName + ".kubeconfig")
 	step("each Node got its provider ID from our manager, after it registered without one", func(t *testing.T) {
 		checkProviderIDs(t, management, workload)
@@ -76,6 +77,8 @@ func TestLifeOfACluster(t *testing.T) {
 			return ""
 		})
 	})
+	step("what is no image of a machine fails the deploy, which says so", func(t *testing.T) { checkBroken(t, s) })
+	step("another image is uploaded into the running sandbox, and a machine boots it", func(t *testing.T) { checkOther(t, s) })
 	step("it is deleted, and the region is as it was before", func(t *testing.T) {
 		deleteCluster(t, management)
 		eventually(t, time.Minute, "the region is as it was", func() string { return difference(before, s.snapshot()) })

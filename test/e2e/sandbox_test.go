@@ -25,6 +25,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	infrav1 "github.com/capmaas/cluster-api-provider-maas/api/v1beta1"
+	"github.com/capmaas/cluster-api-provider-maas/maas"
 	"github.com/capmaas/cluster-api-provider-maas/maas/simulator"
 )
 
@@ -81,6 +82,18 @@ func (s *sandbox) command(args ...string) (string, error) {
 	return out.String(), err
 }
 
+// inside runs a program in a machine, and returns what it prints.
+func (s *sandbox) inside(machine string, argv ...string) string {
+	s.t.Helper()
+	cmd := exec.CommandContext(s.t.Context(), "_build/bin/sandbox", append([]string{"--dir", state, "shell", machine}, argv...)...)
+	cmd.Dir = root
+	out, err := cmd.Output()
+	if err != nil {
+		s.t.Fatalf("%s in %s: %v", argv[0], machine, err)
+	}
+	return string(out)
+}
+
 func (s *sandbox) down() {
 	cmd := exec.CommandContext(context.Background(), "_build/bin/sandbox", "down", "--dir", state)
 	cmd.Dir = root
@@ -128,6 +141,46 @@ func (s *sandbox) owned() []string {
 		}
 	}
 	return names
+}
+
+// free returns a machine that nobody owns.
+func (s *sandbox) free() simulator.MachineSnapshot {
+	s.t.Helper()
+	for _, machine := range s.snapshot().Machines {
+		if machine.StatusName == "Ready" {
+			return machine
+		}
+	}
+	s.t.Fatal("no machine is Ready")
+	return simulator.MachineSnapshot{}
+}
+
+// environment is how a person outside reaches the sandbox's MAAS: variables and their values.
+func (s *sandbox) environment() []string {
+	s.t.Helper()
+	text, err := os.ReadFile(filepath.Join(root, state, "maas.env"))
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	return strings.Fields(string(text))
+}
+
+func (s *sandbox) maas() *maas.Client {
+	s.t.Helper()
+	var config maas.Config
+	for _, variable := range s.environment() {
+		switch name, value, _ := strings.Cut(variable, "="); name {
+		case "MAAS_ENDPOINT":
+			config.Endpoint = value
+		case "MAAS_API_KEY":
+			config.APIKey = value
+		}
+	}
+	client, err := maas.New(config)
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	return client
 }
 
 func (s *sandbox) ask(method, path string, into any) {

@@ -23,6 +23,9 @@ func newDown(p *places) *cobra.Command {
 			if err != nil {
 				return err
 			}
+			if err := removeOldRoots(l); err != nil {
+				return err
+			}
 			if ran {
 				fmt.Printf("the sandbox is down; its logs stay in %s\n", l.Logs())
 			} else {

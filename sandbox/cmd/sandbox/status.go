@@ -64,6 +64,8 @@ func printStatus(ctx context.Context, l host.Layout) error {
 		return err
 	}
 	fmt.Print(glance)
+	fmt.Println()
+	printImages(settings.Image, status.Disks)
 	fmt.Printf("\nmanagement cluster  %s\nMAAS                http://127.0.0.1:%d/MAAS (%s)\n", l.ManagementKubeconfig(), settings.Ports.Maas, l.MaasEnvironment())
 	if path := l.WorkloadKubeconfig(follow.ClusterName); !gone && exists(path) {
 		fmt.Printf("workload cluster    %s\n", path)

@@ -15,6 +15,7 @@ import (
 	"github.com/capmaas/cluster-api-provider-maas/sandbox/follow"
 	"github.com/capmaas/cluster-api-provider-maas/sandbox/host"
 	"github.com/capmaas/cluster-api-provider-maas/sandbox/management"
+	"github.com/capmaas/cluster-api-provider-maas/sandbox/roots"
 )
 
 // upOptions are the flags of up.
@@ -148,8 +149,17 @@ func (s *starter) start(ctx context.Context, lock *os.File) (<-chan error, error
 
 // needs are those of the cluster that was asked for.
 func (s *starter) needs() host.Needs {
-	_, err := os.Stat(s.layout.ImageStore())
-	return host.Needs{ControlPlanes: s.options.controlPlanes, Workers: s.options.workers, Built: err == nil}
+	needs := host.Needs{ControlPlanes: s.options.controlPlanes, Workers: s.options.workers}
+	image, err := management.BuiltImage(s.layout)
+	if err != nil {
+		return needs
+	}
+	needs.Built, needs.Image = true, image.Size
+	if !roots.Has(s.layout.Roots(), image.SHA256) {
+		// Files fill whole blocks.
+		needs.Unpacked = image.UnpackedSize + image.UnpackedSize/4
+	}
+	return needs
 }
 
 // prepare clears what an earlier sandbox left, and builds.
@@ -165,6 +175,9 @@ func (s *starter) prepare(ctx context.Context) error {
 		if err := sandboxbuild.Run(ctx, build.Options{Repo: s.layout.Root, Out: s.layout.Build, Log: os.Stdout}); err != nil {
 			return err
 		}
+	}
+	if err := removeOldRoots(s.layout); err != nil {
+		return err
 	}
 	if err := errors.Join(os.RemoveAll(s.layout.Logs()), os.RemoveAll(s.layout.Machines())); err != nil {
 		return fmt.Errorf("clearing the logs of an earlier sandbox: %w", err)
@@ -187,7 +200,11 @@ func (s *starter) checkLimits() error {
 
 // spawn starts the daemon and waits until all components run. The channel tells when and why the daemon ends.
 func (s *starter) spawn(ctx context.Context, lock *os.File, listeners *host.Listeners, ports host.Ports) (<-chan error, error) {
-	settings := management.Settings{Layout: s.layout, Machines: s.options.machines, Ports: ports}
+	image, err := management.BuiltImage(s.layout)
+	if err != nil {
+		return nil, err
+	}
+	settings := management.Settings{Layout: s.layout, Machines: s.options.machines, Ports: ports, Image: image}
 	if err := settings.Save(); err != nil {
 		return nil, err
 	}
@@ -285,7 +302,7 @@ func (s *starter) follow(ctx context.Context, ended <-chan error) error {
 		}
 	}
 	err = follow.Run(ctx, follow.Options{
-		Layout: s.layout, Ports: settings.Ports, ControlPlanes: s.options.controlPlanes, Workers: s.options.workers,
+		Layout: s.layout, Ports: settings.Ports, Image: settings.Image, ControlPlanes: s.options.controlPlanes, Workers: s.options.workers,
 		Timeout: s.options.timeout, Begin: s.begin, Out: os.Stdout, Columns: columns, Height: height,
 	})
 	if err != nil && ctx.Err() != nil {

@@ -1,0 +1,135 @@
+package roots
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"regexp"
+
+	"golang.org/x/sys/unix"
+
+	"github.com/capmaas/cluster-api-provider-maas/images/archive"
+)
+
+// digest is how a sha256 is written.
+var digest = regexp.MustCompile(`^[0-9a-f]{64}$`)
+
+// hold returns with a lock that keeps the root from being removed, when it is there. Whoever makes or removes a root has the lock for
+// itself alone.
+func (c *Cache) hold(ctx context.Context, r *root, file, sha256 string) (*os.File, error) {
+	if !digest.MatchString(sha256) {
+		return nil, fmt.Errorf("%q is not a checksum of an image", sha256)
+	}
+	if err := os.MkdirAll(c.dir, 0o700); err != nil {
+		return nil, fmt.Errorf("making the folder of unpacked images: %w", err)
+	}
+	for {
+		lock, err := lockRoot(ctx, c.path(sha256)+lockSuffix, unix.LOCK_SH)
+		if err != nil {
+			return nil, err
+		}
+		if _, err := os.Stat(c.path(sha256)); err == nil {
+			return lock, nil
+		}
+		lock.Close()
+		if err := c.make(ctx, r, file, sha256); err != nil {
+			return nil, err
+		}
+	}
+}
+
+// make unpacks the image, unless somebody else was faster.
+func (c *Cache) make(ctx context.Context, r *root, file, sha256 string) error {
+	lock, err := lockRoot(ctx, c.path(sha256)+lockSuffix, unix.LOCK_EX)
+	if err != nil {
+		return err
+	}
+	defer lock.Close()
+	if _, err := os.Stat(c.path(sha256)); err == nil {
+		return nil
+	}
+	info, err := os.Stat(file)
+	if err != nil {
+		return fmt.Errorf("looking at the image: %w", err)
+	}
+	r.total.Store(info.Size())
+	if err := compare(file, sha256); err != nil {
+		return err
+	}
+	scratch := c.scratch(sha256)
+	if err := os.RemoveAll(scratch); err != nil {
+		return fmt.Errorf("clearing what is left of an unpacked image: %w", err)
+	}
+	err = archive.Unpack(ctx, file, scratch, r.done.Store)
+	if err == nil {
+		err = checkRoot(scratch)
+	}
+	if err == nil {
+		err = commit(scratch, c.path(sha256))
+	}
+	if err != nil {
+		return errors.Join(explain(err), os.RemoveAll(scratch))
+	}
+	return nil
+}
+
+// compare makes sure that the file is what the root will be named for.
+func compare(file, want string) error {
+	in, err := os.Open(file)
+	if err != nil {
+		return fmt.Errorf("opening the image: %w", err)
+	}
+	defer in.Close()
+	sum := sha256.New()
+	if _, err := io.Copy(sum, in); err != nil {
+		return fmt.Errorf("reading the image: %w", err)
+	}
+	if have := hex.EncodeToString(sum.Sum(nil)); have != want {
+		return fmt.Errorf("the image %s has the checksum %s and not %s: it was changed meanwhile", file, have, want)
+	}
+	return nil
+}
+
+// ErrNoMachine is an image from which no machine can boot.
+var ErrNoMachine = errors.New("it holds no /sbin/init, so it is not the root file system of a machine")
+
+func checkRoot(dir string) error {
+	root, err := os.OpenRoot(dir)
+	if err != nil {
+		return err
+	}
+	defer root.Close()
+	// /sbin and /sbin/init are links in a usual system, the latter an absolute one.
+	if _, err := root.Stat("sbin"); err != nil {
+		return ErrNoMachine
+	}
+	if _, err := root.Lstat(filepath.Join("sbin", "init")); err != nil {
+		return ErrNoMachine
+	}
+	return nil
+}
+
+// commit gives a finished root its name, once all of it is on disk: a power cut must not leave empty files under it.
+func commit(scratch, path string) error {
+	dir, err := os.Open(scratch)
+	if err != nil {
+		return err
+	}
+	defer dir.Close()
+	if err := unix.Syncfs(int(dir.Fd())); err != nil {
+		return fmt.Errorf("writing an unpacked image to disk: %w", err)
+	}
+	return os.Rename(scratch, path)
+}
+
+func explain(err error) error {
+	if errors.Is(err, archive.ErrDamaged) {
+		return fmt.Errorf("the image is no root file system in a .tar.gz (file type tgz), which is all that the sandbox boots: %w", err)
+	}
+	return err
+}
