@@ -66,7 +66,11 @@ func TestCommandServesUntilItIsInterrupted(t *testing.T) {
 	if err := os.WriteFile(file, []byte(content), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	text, stop := run(t, "--config", file, "--machines", "2", "--listen", "127.0.0.1:0", "--maas-version", "3.5.13")
+	images := filepath.Join(t.TempDir(), "images")
+	text, stop := run(t, "--config", file, "--machines", "2", "--listen", "127.0.0.1:0", "--maas-version", "3.5.13", "--image-dir", images)
+	if _, err := os.Stat(images); err != nil {
+		t.Error(err)
+	}
 	if !strings.Contains(text, "with 3 machines") || !strings.Contains(text, "a:b:c (capi, admin)") {
 		t.Errorf("printed %q", text)
 	}
@@ -105,6 +109,7 @@ func TestCommandSaysInOneLineWhatIsWrong(t *testing.T) {
 		"unknown zone":     {[]string{"--config", write("c.yaml", "machines: [{hostname: x, zone: z}]")}, `no zone "z"`},
 		"negative count":   {[]string{"--machines", "-1"}, "--machines"},
 		"bad address":      {[]string{"--listen", "127.0.0.1:port"}, "port"},
+		"bad image folder": {[]string{"--image-dir", write("file", "")}, "imageDir"},
 		"argument":         {[]string{"x"}, "x"},
 	}
 	for name, tt := range tests {
