@@ -10,6 +10,11 @@ import (
 )
 
 const (
+	// level is where more work stops to pay. Measured on a Debian with Kubernetes' images, 947 MB, in seconds of one core:
+	//
+	//	level  1: 359 MB,  8 s      level 7: 310 MB, 23 s
+	//	level  5: 319 MB, 14 s      level 8: 307 MB, 36 s
+	//	level  6: 315 MB, 14 s      level 9: 305 MB, minutes
 	level = 6
 	// blockSize is what one core compresses at a time. The output depends on it, so it is fixed.
 	blockSize = 1 << 20

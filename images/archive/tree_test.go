@@ -56,7 +56,7 @@ func sampleTree(t *testing.T) string {
 	must(t, os.Mkdir(pathIn(root, "var/locked"), 0o755))
 	put(t, root, "var/locked/inside", "x", 0o600)
 	must(t, os.Chmod(pathIn(root, "var/locked"), 0o550))
-	t.Cleanup(func() { _ = os.Chmod(pathIn(root, "var/locked"), 0o700) })
+	unlock(t, root)
 	return root
 }
 
@@ -82,8 +82,14 @@ func unpacked(t *testing.T, file string) string {
 	t.Helper()
 	dir := filepath.Join(t.TempDir(), "root")
 	must(t, Unpack(t.Context(), file, dir, nil))
-	t.Cleanup(func() { _ = os.Chmod(pathIn(dir, "var/locked"), 0o700) })
+	unlock(t, dir)
 	return dir
+}
+
+// unlock lets a test that is not run by root remove a sample tree in the end.
+func unlock(t *testing.T, root string) {
+	t.Helper()
+	t.Cleanup(func() { _ = os.Chmod(pathIn(root, "var/locked"), 0o700) })
 }
 
 // listing describes every file below root; times later than built count as built.

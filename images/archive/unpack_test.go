@@ -174,7 +174,9 @@ func TestUnpackTellsHowFarItIs(t *testing.T) {
 	info, err := os.Stat(file)
 	must(t, err)
 	var last int64
-	must(t, Unpack(t.Context(), file, filepath.Join(t.TempDir(), "root"), func(done int64) { last = done }))
+	dir := filepath.Join(t.TempDir(), "root")
+	must(t, Unpack(t.Context(), file, dir, func(done int64) { last = done }))
+	unlock(t, dir)
 	if last != info.Size() {
 		t.Errorf("told %d in the end, want %d", last, info.Size())
 	}
