@@ -47,6 +47,6 @@ func newCommand() *cobra.Command {
 	flags := root.PersistentFlags()
 	flags.StringVar(&p.root, "root", ".", "the checkout of this project")
 	flags.StringVar(&p.build, "build-dir", "_build", "the folder of what is built, in the checkout unless absolute")
-	root.AddCommand(newBuild(p), newCheck(p))
+	root.AddCommand(newBuild(p), newCheck(p), newCompare())
 	return root
 }
