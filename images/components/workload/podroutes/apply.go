@@ -14,6 +14,8 @@ import (
 
 	"github.com/vishvananda/netlink"
 	"k8s.io/klog/v2"
+
+	"github.com/capmaas/cluster-api-provider-maas/images/components/workload/podroutes/nodenet"
 )
 
 // protocol marks our routes in the kernel's table, so that stale ones can be told from other people's. Numbers above
@@ -21,7 +23,7 @@ import (
 const protocol = netlink.RouteProtocol(147)
 
 // apply makes the node's network as planned. It goes on after an error, so that one bad route does not cut off the rest.
-func apply(ctx context.Context, plan Plan, path string) error {
+func apply(ctx context.Context, plan nodenet.Plan, path string) error {
 	return errors.Join(
 		writeRoutes(plan.Routes),
 		loadRules(ctx, plan.Rules),
@@ -30,7 +32,7 @@ func apply(ctx context.Context, plan Plan, path string) error {
 	)
 }
 
-func writeRoutes(routes []Route) error {
+func writeRoutes(routes []nodenet.Route) error {
 	filter := &netlink.Route{Protocol: protocol}
 	existing, err := netlink.RouteListFiltered(netlink.FAMILY_V4, filter, netlink.RT_FILTER_PROTOCOL)
 	if err != nil {
@@ -56,7 +58,7 @@ func writeRoutes(routes []Route) error {
 	return errors.Join(problems...)
 }
 
-func kernelRoute(route Route) *netlink.Route {
+func kernelRoute(route nodenet.Route) *netlink.Route {
 	return &netlink.Route{Dst: ipNet(route.Destination), Gw: route.Via.AsSlice(), Protocol: protocol}
 }
 

@@ -1,3 +1,6 @@
+// Package podroutes connects the pods of a cluster whose nodes share one network segment: every node gets a
+// configuration for the network plugins that gives out addresses of its own pod range, and a route to every other
+// node's pod range through that node's address. There is no tunnel and nothing to configure.
 package podroutes
 
 import (
@@ -16,6 +19,8 @@ import (
 	"k8s.io/client-go/rest"
 	"k8s.io/client-go/tools/cache"
 	"k8s.io/klog/v2"
+
+	"github.com/capmaas/cluster-api-provider-maas/images/components/workload/podroutes/nodenet"
 )
 
 // repairInterval is how often the plan is applied again though no node changed, in case somebody else changed routes.
@@ -61,7 +66,7 @@ func follow(ctx context.Context, client kubernetes.Interface, self, path string)
 		AddFunc:    func(any) { wake() },
 		DeleteFunc: func(any) { wake() },
 		UpdateFunc: func(before, after any) {
-			if differ(before.(*corev1.Node), after.(*corev1.Node)) {
+			if nodenet.Differ(before.(*corev1.Node), after.(*corev1.Node)) {
 				wake()
 			}
 		},
@@ -87,20 +92,12 @@ func follow(ctx context.Context, client kubernetes.Interface, self, path string)
 	}
 }
 
-func differ(before, after *corev1.Node) bool {
-	oldPods, _ := podRange(before)
-	newPods, _ := podRange(after)
-	oldAddress, _ := internalAddress(before)
-	newAddress, _ := internalAddress(after)
-	return oldPods != newPods || oldAddress != newAddress
-}
-
 func refresh(ctx context.Context, lister listers.NodeLister, self, path string) error {
 	nodes, err := lister.List(labels.Everything())
 	if err != nil {
 		return fmt.Errorf("listing nodes: %w", err)
 	}
-	plan, err := Compute(self, nodes)
+	plan, err := nodenet.Compute(self, nodes)
 	if err != nil {
 		return err
 	}

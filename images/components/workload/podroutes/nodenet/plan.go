@@ -1,7 +1,6 @@
-// Package podroutes connects the pods of a cluster whose nodes share one network segment: every node gets a
-// configuration for the network plugins that gives out addresses of its own pod range, and a route to every other
-// node's pod range through that node's address. There is no tunnel and nothing to configure.
-package podroutes
+// Package nodenet says what the network of one node must look like, so that the pods of all nodes reach each other: the decisions of
+// podroutes. It is apart because its tests then need no client of Kubernetes, which takes a minute to compile.
+package nodenet
 
 import (
 	"encoding/json"
@@ -60,6 +59,15 @@ func Compute(self string, nodes []*corev1.Node) (Plan, error) {
 	var err error
 	plan.Conflist, err = conflist(own)
 	return plan, err
+}
+
+// Differ says whether a change of a node can change the plan of any node.
+func Differ(before, after *corev1.Node) bool {
+	oldPods, _ := podRange(before)
+	newPods, _ := podRange(after)
+	oldAddress, _ := internalAddress(before)
+	newAddress, _ := internalAddress(after)
+	return oldPods != newPods || oldAddress != newAddress
 }
 
 func podRange(node *corev1.Node) (netip.Prefix, bool) {

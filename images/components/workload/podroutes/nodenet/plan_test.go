@@ -1,4 +1,4 @@
-package podroutes
+package nodenet
 
 import (
 	"encoding/json"
@@ -108,6 +108,27 @@ func TestRulesKeepTrafficInsideTheClusterAsItIs(t *testing.T) {
 	} {
 		if !strings.Contains(plan.Rules, want) {
 			t.Errorf("%q is not in\n%s", want, plan.Rules)
+		}
+	}
+}
+
+func TestOnlyChangesOfRangeOrAddressMakeNodesDiffer(t *testing.T) {
+	t.Parallel()
+	before := node("a", "10.0.0.1", "10.244.0.0/24")
+	labelled := before.DeepCopy()
+	labelled.Labels = map[string]string{"a": "b"}
+	for name, test := range map[string]struct {
+		after *corev1.Node
+		want  bool
+	}{
+		"a label":        {labelled, false},
+		"an address":     {node("a", "10.0.0.9", "10.244.0.0/24"), true},
+		"a pod range":    {node("a", "10.0.0.1", "10.244.9.0/24"), true},
+		"no pod range":   {node("a", "10.0.0.1"), true},
+		"nothing at all": {before, false},
+	} {
+		if got := Differ(before, test.after); got != test.want {
+			t.Errorf("%s: %v", name, got)
 		}
 	}
 }
