@@ -203,6 +203,9 @@ func (f *follower) wrong(s *state) string {
 	for _, c := range s.complaints() {
 		fmt.Fprintf(&text, "\n    %s %s %s", c.object, c.condition, c.message)
 	}
+	if s.workload.trouble != "" {
+		fmt.Fprintf(&text, "\n    %s", s.workload.trouble)
+	}
 	text.WriteString(f.whereToLook(s))
 	if shortage := host.Shortage(); shortage != "" {
 		fmt.Fprintf(&text, "\n    %s", shortage)

@@ -115,7 +115,7 @@ func (w *workload) open(ctx context.Context) error {
 
 // applyNetwork applies the pods' network to the workload cluster.
 func (w *workload) applyNetwork(ctx context.Context) error {
-	text, err := os.ReadFile(filepath.Join(w.layout.Root, "sandbox", "image", "cni.yaml"))
+	text, err := os.ReadFile(filepath.Join(w.layout.Root, "images", "workload", "cni.yaml"))
 	if err != nil {
 		return fmt.Errorf("reading the pods' network: %w", err)
 	}
