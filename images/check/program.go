@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"os/exec"
 	"runtime"
@@ -31,17 +32,19 @@ func runPinned(cmd *exec.Cmd) error {
 	return cmd.Run()
 }
 
-// output runs a program, and returns all that it says. The error has the end of that.
+// output runs a program, and returns what it says on its standard output. When it fails, that is all that it says, and the error has the
+// end of it.
 func output(ctx context.Context, cmd *exec.Cmd) (string, error) {
-	var said bytes.Buffer
-	cmd.Stdout, cmd.Stderr = &said, &said
+	var out, all bytes.Buffer
+	both := io.MultiWriter(&out, &all)
+	cmd.Stdout, cmd.Stderr = both, &all
 	if err := runPinned(cmd); err != nil {
 		if ctx.Err() != nil {
 			return "", ctx.Err()
 		}
-		return said.String(), fmt.Errorf("%w: %s", err, lastWords(said.String()))
+		return all.String(), fmt.Errorf("%w: %s", err, lastWords(all.String()))
 	}
-	return said.String(), nil
+	return out.String(), nil
 }
 
 // lastWords of a program.

@@ -131,9 +131,7 @@ func (s *session) newGuest(ctx context.Context) (*guest, error) {
 		return nil, fmt.Errorf("making a disk of the image: %w", err)
 	}
 	seed := s.scratch("seed")
-	// Apart from the boot, which would wait for it, and which it waits for.
-	const start = "[systemd-run, --no-block, --unit=image-check, --property=StandardOutput=file:/dev/ttyS1, --property=StandardError=file:/dev/ttyS1, /run/image-check/report]"
-	if err := writeSeed(seed, userData(start)); err != nil {
+	if err := writeSeed(seed, userData(startReport)); err != nil {
 		return nil, err
 	}
 	version, err := output(ctx, hostCommand(ctx, qemuProgram, "--version"))

@@ -193,11 +193,12 @@ func lookSSH(ctx context.Context, r *root) (string, error) {
 }
 
 func lookUnits(ctx context.Context, r *root) (string, error) {
-	units := []string{"containerd.service", "kubelet.service", "ssh.service", "systemd-networkd.service", "systemd-resolved.service", "systemd-timesyncd.service"}
+	// Not networkd: netplan switches it on at each boot where it has a network for it.
+	units := []string{"containerd.service", "kubelet.service", "ssh.service", "systemd-resolved.service", "systemd-timesyncd.service"}
 	for _, unit := range units {
 		said, err := r.run(ctx, "systemctl", "is-enabled", unit)
 		if err != nil {
-			return "", problemf("enable it in images/debian-12/root/etc/systemd", "that %s is not enabled: %s", unit, strings.TrimSpace(said))
+			return "", problemf("enable it in images/debian-12/root/etc/systemd", "that %s is not enabled: %s", unit, oneLine(said))
 		}
 	}
 	said, err := r.run(ctx, "systemctl", "get-default")
