@@ -69,7 +69,7 @@ image: root-there image-program ## Make the image of KUBERNETES_VERSION, with a 
 
 .PHONY: image-check
 image-check: root-there image-program ## Check that image: its files, in a chroot, as a container, as a machine under qemu
-	@$(BIN)/image check --kubernetes-version '$(KUBERNETES_VERSION)'
+	@$(BIN)/image check --kubernetes-version '$(KUBERNETES_VERSION)' --binaries '$(BINARIES)'
 
 .PHONY: image-program
 image-program: go-there
