@@ -83,7 +83,7 @@ func (r *Recipe) packInto(ctx context.Context, s *build.Session, path string) (i
 	}
 	return imagefile.Manifest{
 		Name:              BootResource(r.version),
-		Title:             "Debian 12 with Kubernetes " + r.version,
+		Title:             "Debian 12 with Kubernetes " + r.version + r.titleEnd(),
 		Architecture:      runtime.GOARCH + "/generic",
 		FileType:          "tgz",
 		File:              filepath.Base(path),

@@ -66,6 +66,14 @@ func (r *Recipe) variant(separator string) string {
 	return ""
 }
 
+// titleEnd is what people read in MAAS of an image that the sandbox cannot boot.
+func (r *Recipe) titleEnd() string {
+	if r.release != nil {
+		return ", released binaries; not for the sandbox"
+	}
+	return ""
+}
+
 // shared is the name of a step whose outputs do not depend on the version of Kubernetes.
 func (r *Recipe) shared(step string) string { return step + r.variant("-") }
 
