@@ -64,6 +64,10 @@ def install_uefi(target, grub, name, loader):
         "--force-extra-removable", *([] if remember else ["--no-nvram"]))
     if not target.exists("boot/efi/EFI/BOOT/" + loader):
         raise Problem("GRUB was installed, but not as /boot/efi/EFI/BOOT/%s, which is what MAAS starts" % loader)
+    # Beside a loader of that name, shim would start this one instead: a program that puts the disk before the network in the firmware's
+    # order, at every start, and on some machines resets them. MAAS would lose its hold of the machine.
+    for fallback in glob.glob(target.path("boot/efi/EFI/BOOT/fb*.efi")):
+        os.unlink(fallback)
     if remember and switched_on(grub, "reorder_uefi", True):
         firmware.keep_network_first(target)
 
