@@ -38,6 +38,9 @@ def write_tables(said, target):
     target.write("etc/fstab", "# Written when this machine was installed.\n" + said.fstab)
     for name, place in (("mdadm.conf", "etc/mdadm/mdadm.conf"), ("crypttab", "etc/crypttab")):
         content = text(os.path.join(said.state, name))
+        if name == "mdadm.conf" and content and "MAILADDR" not in content:
+            # Without, the service that watches the arrays does not start.
+            content += "\nMAILADDR root\n"
         if content:
             target.write(place, content)
     # Names for disks, such as MAAS shows them.
