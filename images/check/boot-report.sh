@@ -22,7 +22,7 @@ each jobs systemctl list-jobs --plain --no-legend --full
 each cloud-init cloud-init status --wait --long
 each cloud-errors sh -c 'python3 -c "import json; print(*json.load(open(\"/var/lib/cloud/data/result.json\"))[\"v1\"][\"errors\"], sep=\"\\n\")"'
 each datasource sh -c 'python3 -c "import json; print(json.load(open(\"/var/lib/cloud/data/result.json\"))[\"v1\"][\"datasource\"])"'
-each written cat /run/image-check/written
+say written "$(cat /run/image-check/written 2>&1)"
 say hostname "$(hostname)"
 say machine-id "$(tr -d '\n' </etc/machine-id | wc -c)"
 each host-key sh -c 'cd /etc/ssh && ls ssh_host_*_key'

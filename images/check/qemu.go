@@ -119,6 +119,8 @@ func (s *session) checkQEMU(ctx context.Context) error {
 type guest struct {
 	argv                 []string
 	console, report, log string
+	// endsItself says that it need not be asked to.
+	endsItself bool
 }
 
 func (s *session) newGuest(ctx context.Context) (*guest, error) {
@@ -222,7 +224,7 @@ func (g *guest) watch(ctx context.Context, s *session, monitor io.Writer, exit <
 		case <-ctx.Done():
 			return ctx.Err()
 		case err := <-exit:
-			if asked && err == nil {
+			if err == nil && (asked || g.endsItself) {
 				return nil
 			}
 			return problemf(look, "that it ended by itself: %v", err)
@@ -261,6 +263,9 @@ func lastLine(console string) string {
 	const longest = 100
 	lines := strings.Split(strings.TrimSpace(plain(console)), "\n")
 	line := strings.TrimSpace(lines[len(lines)-1])
+	if line == "" {
+		return "(the guest has not said anything yet)"
+	}
 	if len(line) > longest {
 		line = strings.ToValidUTF8(line[:longest], "") + " …"
 	}

@@ -20,7 +20,7 @@ func kubernetesChecks() []static {
 		{"packages", "the packages of the manifest are installed, and no others", lookPackages},
 		{"node-tools", "the programs that kubeadm, kubelet and kube-proxy call", lookNodeTools},
 		{"containerd-config", "containerd takes its settings", lookContainerdConfig},
-		{"container-images", "containerd's store has all images that kubeadm names, complete", lookContainerImages},
+		{"image-store", "containerd's store has all images that kubeadm names, complete", lookContainerImages},
 		{"guards", "what is for containers alone asks first whether it is in one", lookGuards},
 	}
 }
@@ -237,9 +237,9 @@ func lookContainerImages(ctx context.Context, r *root) (string, error) {
 // lookGuards is about images/debian-12/root/usr/lib/container-machine: on hardware it must do nothing.
 func lookGuards(_ context.Context, r *root) (string, error) {
 	for name, guard := range map[string]string{
-		"etc/systemd/system/container-machine.service":                   "\nConditionVirtualization=container\n",
-		"usr/lib/systemd/system-generators/container-machine":            "systemd-detect-virt --quiet --container || exit 0\n",
-		"usr/lib/container-machine/files/usr/local/bin/kubeadm":          "systemd-detect-virt --quiet --container",
+		"etc/systemd/system/container-machine.service":                           "\nConditionVirtualization=container\n",
+		"usr/lib/systemd/system-generators/container-machine":                    "systemd-detect-virt --quiet --container || exit 0\n",
+		"usr/lib/container-machine/files/usr/local/bin/kubeadm":                  "systemd-detect-virt --quiet --container",
 		"usr/lib/container-machine/files/etc/cloud/cloud.cfg.d/95-container.cfg": "",
 	} {
 		text, err := r.read(name)

@@ -31,6 +31,7 @@ func maasChecks() []static {
 		{"datasource", "cloud-init asks MAAS first", lookDataSource},
 		{"cloud-init-units", "cloud-init is switched on", lookCloudInitUnits},
 		{"curtin-hooks", "curtin finds a hook that it can run", lookHooks},
+		{"curtin-hooks-rules", "the hook takes what MAAS and firmware say as it should", lookHookRules},
 		{"base-image", "MAAS knows how to install on this base image", lookBaseImage},
 	}
 }
