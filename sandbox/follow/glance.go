@@ -33,7 +33,7 @@ func Glance(ctx context.Context, l host.Layout) (text string, gone bool, err err
 	for _, m := range snapshot.Machines {
 		line := []string{m.Hostname, m.SystemID, m.Zone, m.StatusName, m.PowerState, strings.Join(m.Addresses, ","), "", nodes[m.Hostname], ""}
 		if claim, ok := claims[m.SystemID]; ok {
-			line[6], line[8] = claim.Name, withoutName(unhappy(claim.Status.Conditions, "Ready"), m)
+			line[6], line[8] = claim.Name, waitsFor(claim, m)
 		}
 		if words := machines.BootstrapFailure(l.Disk(m.SystemID)); len(words) > 0 && m.PowerState == "on" {
 			line[8] = "cloud-init failed, see below"

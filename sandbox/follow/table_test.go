@@ -226,3 +226,18 @@ func TestComplaintsLeaveOutWhatIsGoodAndWhatWasSaid(t *testing.T) {
 		t.Errorf("complaints:\n%s\nwant:\n%s", strings.Join(got, "\n"), strings.Join(want, "\n"))
 	}
 }
+
+func TestAMachineWhoseImageIsBeingUnpackedSaysSo(t *testing.T) {
+	t.Parallel()
+	claim := maasMachine("def456", condition("Ready", metav1.ConditionFalse, "MAAS is installing the image"))
+	host := simulator.MachineSnapshot{Hostname: "brave-crane", SystemID: "def456", StatusName: "Deploying", StatusMessage: "Installing OS - unpacking custom/other"}
+	if got := waitsFor(claim, host); got != "MAAS is unpacking custom/other" {
+		t.Errorf("it waits for %q", got)
+	}
+	for status, message := range map[string]string{"Deploying": "Configuring OS", "Deployed": "Installing OS - unpacking custom/other"} {
+		host.StatusName, host.StatusMessage = status, message
+		if got := waitsFor(claim, host); got != "MAAS is installing the image" {
+			t.Errorf("%s, %s: it waits for %q", status, message, got)
+		}
+	}
+}

@@ -10,6 +10,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	clusterv1 "sigs.k8s.io/cluster-api/api/core/v1beta2"
 
+	infrav1 "github.com/capmaas/cluster-api-provider-maas/api/v1beta1"
 	"github.com/capmaas/cluster-api-provider-maas/maas/simulator"
 )
 
@@ -50,7 +51,7 @@ func (s *state) row(m clusterv1.Machine) row {
 			r.host, r.state, r.power = host.Hostname, host.StatusName, host.PowerState
 			r.address = strings.Join(host.Addresses, ",")
 		}
-		r.waiting = withoutName(unhappy(maas.Status.Conditions, "Ready"), s.hosts[maas.Spec.SystemID])
+		r.waiting = waitsFor(maas, s.hosts[maas.Spec.SystemID])
 	}
 	if words := s.failures[s.systemID(m)]; len(words) > 0 {
 		r.waiting = "cloud-init failed: " + words[0]
@@ -91,6 +92,14 @@ func unhappy(conditions []metav1.Condition, kind string) string {
 		return c.Reason
 	}
 	return oneLine(c.Message)
+}
+
+// waitsFor is what a MaasMachine waits for, with what MAAS says of the installation where the sandbox makes it take long.
+func waitsFor(maas infrav1.MaasMachine, host simulator.MachineSnapshot) string {
+	if what, found := strings.CutPrefix(host.StatusMessage, "Installing OS - "); found && host.StatusName == "Deploying" {
+		return "MAAS is " + what
+	}
+	return withoutName(unhappy(maas.Status.Conditions, "Ready"), host)
 }
 
 // withoutName drops from a message the machine's name and state, which stand beside it.
