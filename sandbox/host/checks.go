@@ -28,7 +28,7 @@ const (
 	machineMemory = 600 * mib
 	baseDisk      = 1 * gib
 	machineDisk   = 600 * mib
-	buildDisk     = 14 * gib
+	buildDisk     = 17 * gib
 )
 
 // Check finds out whether this machine has what the sandbox needs, without changing anything. All that is wrong is said at once.
