@@ -4,6 +4,7 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 )
@@ -12,10 +13,13 @@ const checkout = "../.."
 
 var (
 	markdownLink = regexp.MustCompile(`\]\(([^)#]+)(#[^)]*)?\)`)
+	anchorLink   = regexp.MustCompile(`\]\(([^)#:]*)#([^)]+)\)`)
+	heading      = regexp.MustCompile("(?m)^#+ (.*)$")
+	notInAnchors = regexp.MustCompile(`[^a-z0-9 _-]`)
 	makeCommand  = regexp.MustCompile("(?m)(?:^|`)make ([a-z][a-z0-9-]*)")
 )
 
-// pages returns the text of the README and of each page of the book, by path from the top of the repository.
+// pages returns the text of the READMEs and of each page of the book, by path.
 func pages(t *testing.T) map[string]string {
 	t.Helper()
 	paths, err := filepath.Glob(filepath.Join(checkout, "docs/*.md"))
@@ -23,7 +27,7 @@ func pages(t *testing.T) map[string]string {
 		t.Fatal(err)
 	}
 	texts := map[string]string{}
-	for _, path := range append(paths, filepath.Join(checkout, "README.md")) {
+	for _, path := range append(paths, filepath.Join(checkout, "README.md"), filepath.Join(checkout, "images/README.md")) {
 		data, err := os.ReadFile(path)
 		if err != nil {
 			t.Fatal(err)
@@ -48,6 +52,32 @@ func TestLinksBetweenPagesLeadSomewhere(t *testing.T) {
 			}
 		}
 	}
+}
+
+func TestLinksToHeadingsLeadSomewhere(t *testing.T) {
+	t.Parallel()
+	all := pages(t)
+	for path, text := range all {
+		for _, match := range anchorLink.FindAllStringSubmatch(text, -1) {
+			target := path
+			if match[1] != "" {
+				target = filepath.Join(filepath.Dir(path), match[1])
+			}
+			page, known := all[target]
+			if known && !slices.Contains(anchors(page), match[2]) {
+				t.Errorf("%s: link to %s#%s: there is no such heading", path, match[1], match[2])
+			}
+		}
+	}
+}
+
+// anchors are the names by which the headings of a page can be linked to.
+func anchors(page string) []string {
+	var names []string
+	for _, match := range heading.FindAllStringSubmatch(page, -1) {
+		names = append(names, strings.ReplaceAll(notInAnchors.ReplaceAllString(strings.ToLower(match[1]), ""), " ", "-"))
+	}
+	return names
 }
 
 func TestPagesNameOnlyWhatMakeCanMake(t *testing.T) {
