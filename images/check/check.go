@@ -45,6 +45,7 @@ func parts() []part {
 		{name: "chroot", title: "files and programs, in a chroot", names: staticNames(), run: (*session).checkStatic},
 		{name: "container", title: "a boot as a container, as in the sandbox", names: bootNames(containerBoot()), run: (*session).checkContainer},
 		{name: "qemu", title: "a boot as a machine, under qemu's software emulation", names: bootNames(qemuBoot()), run: (*session).checkQEMU},
+		{name: "install", title: "an installation as MAAS does it, and the start from that disk", names: installNames(), run: (*session).checkInstall},
 	}
 }
 

@@ -21,7 +21,7 @@ func newChroot(root, mountPoint string) (*chroot, error) {
 	return &chroot{root: root, mountPoint: mountPoint}, os.MkdirAll(mountPoint, 0o755)
 }
 
-// run returns all that a program says.
+// run returns what a program prints; when it fails, all that it says.
 func (c *chroot) run(ctx context.Context, argv ...string) (string, error) {
 	script := append([]string{"sh", "-c", chrootScript, "chroot", c.root, c.mountPoint}, argv...)
 	cmd := hostCommand(ctx, script...)
@@ -31,7 +31,7 @@ func (c *chroot) run(ctx context.Context, argv ...string) (string, error) {
 	return output(ctx, cmd)
 }
 
-// exists says whether a program is in the usual places of an image.
+// program finds one in the usual places of an image.
 func (r *root) program(name string) (string, bool) {
 	for _, dir := range []string{"usr/local/sbin", "usr/local/bin", "usr/sbin", "usr/bin"} {
 		path := filepath.Join(dir, name)

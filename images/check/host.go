@@ -2,6 +2,7 @@ package check
 
 import (
 	"context"
+	"os"
 	"os/exec"
 
 	"github.com/capmaas/cluster-api-provider-maas/images/build"
@@ -16,17 +17,25 @@ func qemuNeeds() []build.HostNeed {
 }
 
 // needQEMU installs what is missing.
-func (s *session) needQEMU(ctx context.Context) error {
+func (s *session) needQEMU(ctx context.Context) error { return s.needHost(ctx, qemuNeeds()) }
+
+// needHost installs those that are missing.
+func (s *session) needHost(ctx context.Context, needs []build.HostNeed) error {
 	missing := false
-	for _, need := range qemuNeeds() {
-		_, err := exec.LookPath(need.Program)
+	for _, need := range needs {
+		var err error
+		if need.Program != "" {
+			_, err = exec.LookPath(need.Program)
+		} else {
+			_, err = os.Stat(need.File)
+		}
 		missing = missing || err != nil
 	}
 	if !missing {
 		return nil
 	}
 	list := func(*build.Project) ([]build.Step, error) {
-		return []build.Step{build.Install("check-packages", qemuNeeds())}, nil
+		return []build.Step{build.Install("check-packages", needs)}, nil
 	}
 	return build.Run(ctx, build.Options{Repo: s.Repo, Out: s.out, Log: s.Log}, list)
 }

@@ -10,6 +10,7 @@ import (
 	"os/exec"
 	"runtime"
 	"strings"
+	"sync"
 	"syscall"
 	"time"
 )
@@ -35,9 +36,9 @@ func runPinned(cmd *exec.Cmd) error {
 // output runs a program, and returns what it says on its standard output. When it fails, that is all that it says, and the error has the
 // end of it.
 func output(ctx context.Context, cmd *exec.Cmd) (string, error) {
-	var out, all bytes.Buffer
-	both := io.MultiWriter(&out, &all)
-	cmd.Stdout, cmd.Stderr = both, &all
+	var out bytes.Buffer
+	var all lockedBuffer
+	cmd.Stdout, cmd.Stderr = io.MultiWriter(&out, &all), &all
 	if err := runPinned(cmd); err != nil {
 		if ctx.Err() != nil {
 			return "", ctx.Err()
@@ -45,6 +46,24 @@ func output(ctx context.Context, cmd *exec.Cmd) (string, error) {
 		return all.String(), fmt.Errorf("%w: %s", err, lastWords(all.String()))
 	}
 	return out.String(), nil
+}
+
+// lockedBuffer takes what comes from two sides at once.
+type lockedBuffer struct {
+	mu     sync.Mutex
+	buffer bytes.Buffer
+}
+
+func (b *lockedBuffer) Write(p []byte) (int, error) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.buffer.Write(p)
+}
+
+func (b *lockedBuffer) String() string {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.buffer.String()
 }
 
 // lastWords of a program.

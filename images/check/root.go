@@ -21,7 +21,7 @@ type root struct {
 	manifest imagefile.Manifest
 	// entries are all files and folders, but for what is inside of containerd's store.
 	entries []entry
-	// run starts a program in the image and returns all that it says.
+	// run starts a program in the image and returns what it prints, or all that it says when it fails.
 	run func(ctx context.Context, argv ...string) (string, error)
 	// buildHost is the name of the machine that this runs on, mostly that which made the image.
 	buildHost string

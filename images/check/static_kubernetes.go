@@ -159,16 +159,11 @@ func lookPackages(ctx context.Context, r *root) (string, error) {
 
 func lookNodeTools(_ context.Context, r *root) (string, error) {
 	for _, name := range []string{"conntrack", "ethtool", "iptables", "ip6tables", "nft", "socat", "mount", "nsenter", "ip", "tc", "sysctl", "modprobe", "findmnt"} {
-		if at, err := r.resolveProgram(name); err != nil || at == "" {
+		if _, there := r.program(name); !there {
 			return "", problemf(addPackage, "no program %s", name)
 		}
 	}
 	return "", nil
-}
-
-func (r *root) resolveProgram(name string) (string, error) {
-	at, _ := r.program(name)
-	return at, nil
 }
 
 func lookContainerdConfig(ctx context.Context, r *root) (string, error) {
