@@ -25,7 +25,7 @@ func (r *Recipe) base() build.Step {
 		Lane:    build.Assembling,
 		Needs:   []string{PackagesStep},
 		Files:   []string{list},
-		Facts:   []string{debianRelease},
+		Facts:   append([]string{debianRelease}, traces()...),
 		Outputs: []string{filepath.Join(r.baseRoot(), "sbin", "init")},
 		Root:    true,
 		Run: func(ctx context.Context, s *build.Session) error {
@@ -72,14 +72,18 @@ func (r *Recipe) bootstrap(ctx context.Context, s *build.Session, packages []str
 	return build.ReplaceTree(root, r.baseRoot())
 }
 
-// makeAnonymous removes what must differ between machines, and what only the installation needed.
-func makeAnonymous(root string) error {
-	patterns := []string{
+// traces are what must differ between machines, and what only the installation needed.
+func traces() []string {
+	return []string{
 		"etc/ssh/ssh_host_*", "etc/hostname", "etc/resolv.conf", "var/lib/dbus/machine-id", "var/lib/systemd/random-seed",
 		"var/cache/apt/archives/*.deb", "var/cache/apt/*.bin", "var/lib/apt/lists/*", "var/log/*.log", "var/log/apt", "var/log/bootstrap.log",
-		"usr/share/doc/*", "usr/share/man/*", "usr/share/locale/*",
+		"usr/share/doc/*", "usr/share/man/*", "usr/share/locale/*", "var/cache/debconf/*-old", "var/lib/dpkg/*-old", "run/*", "tmp/*", "var/tmp/*",
 	}
-	for _, pattern := range patterns {
+}
+
+// makeAnonymous removes them.
+func makeAnonymous(root string) error {
+	for _, pattern := range traces() {
 		paths, err := filepath.Glob(filepath.Join(root, pattern))
 		if err != nil {
 			return err
