@@ -96,8 +96,8 @@ func unhappy(conditions []metav1.Condition, kind string) string {
 
 // waitsFor is what a MaasMachine waits for, with what MAAS says of the installation where the sandbox makes it take long.
 func waitsFor(maas infrav1.MaasMachine, host simulator.MachineSnapshot) string {
-	if what, found := strings.CutPrefix(host.StatusMessage, "Installing OS - "); found && host.StatusName == "Deploying" {
-		return "MAAS is " + what
+	if what, found := strings.CutPrefix(host.StatusMessage, "Installing OS - unpacking "); found && host.StatusName == "Deploying" {
+		return "MAAS is unpacking " + what
 	}
 	return withoutName(unhappy(maas.Status.Conditions, "Ready"), host)
 }

@@ -33,8 +33,8 @@ type Config struct {
 	Log    *slog.Logger
 	// Exit delivers how a process ends that was left to the first process of the namespaces.
 	Exit func(pid int) <-chan syscall.WaitStatus
-	// Waits is told, once for each boot, that a machine waits until its image is unpacked.
-	Waits func(systemID, image string)
+	// Installing is told what a machine waits for before it boots, and that it came: "unpacking custom/foo", "unpacked custom/foo".
+	Installing func(systemID, what string)
 	// Lost is told the system ID of a machine that switched itself off.
 	Lost func(systemID string)
 }

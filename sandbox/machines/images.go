@@ -59,7 +59,7 @@ func (b *Booter) unpacked(ctx context.Context, boot simulator.BootMachine) (*dis
 	root, err := b.cfg.Roots.Get(ctx, boot.ImageFile, boot.ImageSHA256, func(done, total int64) {
 		if !said {
 			said = true
-			b.cfg.Waits(boot.SystemID, boot.Image)
+			b.cfg.Installing(boot.SystemID, "unpacking "+boot.Image)
 		}
 		fmt.Fprintf(console, "installing %s: %d of %d MB unpacked\n", boot.Image, done/1e6, total/1e6)
 	})
@@ -68,6 +68,7 @@ func (b *Booter) unpacked(ctx context.Context, boot simulator.BootMachine) (*dis
 		return nil, fmt.Errorf("image %s: %w", boot.Image, err)
 	}
 	if said {
+		b.cfg.Installing(boot.SystemID, "unpacked "+boot.Image)
 		fmt.Fprintf(console, "installing %s: unpacked after %s\n", boot.Image, time.Since(begin).Round(time.Second))
 	}
 	return &disk{Disk{boot.SystemID, boot.Hostname, boot.Image, boot.ImageSHA256}, root}, nil

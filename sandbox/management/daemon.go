@@ -175,9 +175,9 @@ func (d *Daemon) startRegion(ctx context.Context) (*simulator.Server, error) {
 	booter, err := machines.New(machines.Config{
 		Dir: d.layout.Machines(), Roots: d.roots, Runc: d.layout.Bin("runc"), RuncState: d.layout.Run("runc"), Cgroup: d.layout.CgroupPath(), Bridge: host.Bridge, Log: d.log,
 		Exit: host.NewExits(d.inherited.Exits).Wait,
-		Waits: func(systemID, image string) {
+		Installing: func(systemID, what string) {
 			// As the installer of a real MAAS says what it is at.
-			if err := d.region.LogEvent(systemID, "INFO", "Installing OS", "unpacking "+image); err != nil {
+			if err := d.region.LogEvent(systemID, "INFO", "Installing OS", what); err != nil {
 				d.log.Error("noting that a machine waits for its image", "machine", systemID, "error", err)
 			}
 		},
