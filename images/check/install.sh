@@ -44,6 +44,7 @@ for file in /etc/cloud/cloud.cfg.d/90_maas_*; do say config "$(stat -c '%a %n' "
 (cd /mnt/target/boot/efi 2>/dev/null && find . -type f) | while read -r file; do say esp "$file"; done
 rm -r /image-check
 umount /mnt/target/boot/efi 2>/dev/null
+udevadm control --exit
 say end ""
 sync
 mount -o remount,ro /
