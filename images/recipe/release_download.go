@@ -15,23 +15,15 @@ import (
 	"path/filepath"
 	"regexp"
 	"strings"
-	"time"
 
 	"github.com/capmaas/cluster-api-provider-maas/images/build"
 )
-
-// longestSilence is how long a site may send nothing before a download is given up.
-const longestSilence = time.Minute
-
-var errSilence = errors.New("nothing came for too long")
 
 // downloader fetches files whose checksums their projects publish, and keeps them.
 type downloader struct {
 	client *http.Client
 	// cache is the folder of what was downloaded: each file as host/path, and its checksum beside it.
 	cache string
-	// stall is how long nothing may come.
-	stall time.Duration
 	// progress hears how many bytes of a file came, of how many; the latter is negative if that is not known.
 	progress func(file string, done, total int64)
 }
@@ -101,12 +93,8 @@ func (d downloader) text(ctx context.Context, address string) (string, error) {
 	return text.String(), err
 }
 
-// stream writes what an address answers, and gives up when nothing comes.
+// stream writes what an address answers.
 func (d downloader) stream(ctx context.Context, u *url.URL, to io.Writer, progress func(done, total int64)) error {
-	ctx, cancel := context.WithCancelCause(ctx)
-	defer cancel(nil)
-	watchdog := time.AfterFunc(d.stall, func() { cancel(errSilence) })
-	defer watchdog.Stop()
 	request, err := http.NewRequestWithContext(ctx, http.MethodGet, u.String(), nil)
 	if err != nil {
 		return err
@@ -123,7 +111,6 @@ func (d downloader) stream(ctx context.Context, u *url.URL, to io.Writer, progre
 	buffer := make([]byte, 1<<16)
 	for {
 		n, err := response.Body.Read(buffer)
-		watchdog.Reset(d.stall)
 		if _, err := to.Write(buffer[:n]); err != nil {
 			return err
 		}
@@ -143,10 +130,8 @@ func unreachable(ctx context.Context, u *url.URL, err error) error {
 	if wrapped, ok := errors.AsType[*url.Error](err); ok {
 		err = wrapped.Err
 	}
-	if cause := context.Cause(ctx); errors.Is(cause, errSilence) {
-		err = cause
-	} else if ctx.Err() != nil {
-		return cause
+	if ctx.Err() != nil {
+		return ctx.Err()
 	}
 	return fmt.Errorf("downloading %s: %w\n%s", u.Redacted(), err, withoutInternet(u.Host))
 }

@@ -13,9 +13,13 @@ import (
 
 func sha256Of(content string) [sha256.Size]byte { return sha256.Sum256([]byte(content)) }
 
+func clientThatWaits(longest time.Duration) *http.Client {
+	return &http.Client{Transport: impatient{http.DefaultTransport, longest}}
+}
+
 func newTestDownloader(t *testing.T) downloader {
 	t.Helper()
-	return downloader{client: &http.Client{}, cache: t.TempDir(), stall: 10 * time.Second, progress: func(string, int64, int64) {}}
+	return downloader{client: clientThatWaits(10 * time.Second), cache: t.TempDir(), progress: func(string, int64, int64) {}}
 }
 
 func TestADownloadThatIsNotWhatWasPublishedIsRefusedAndNotKept(t *testing.T) {
@@ -24,7 +28,7 @@ func TestADownloadThatIsNotWhatWasPublishedIsRefusedAndNotKept(t *testing.T) {
 	answer := func(path, content string) {
 		mux.HandleFunc(path, func(w http.ResponseWriter, _ *http.Request) { _, _ = w.Write([]byte(content)) })
 	}
-	for _, name := range []string{"right", "changed", "cut", "silent", "missing"} {
+	for _, name := range []string{"right", "changed", "cut", "silent", "mute", "missing"} {
 		answer("/"+name+".sha256", sumOf("content")+"  "+name+"\n")
 	}
 	answer("/right", "content")
@@ -36,6 +40,7 @@ func TestADownloadThatIsNotWhatWasPublishedIsRefusedAndNotKept(t *testing.T) {
 		w.Header().Set("Content-Length", "100")
 		_, _ = w.Write([]byte("content"))
 	})
+	mux.HandleFunc("/mute", func(_ http.ResponseWriter, r *http.Request) { <-r.Context().Done() })
 	mux.HandleFunc("/silent", func(w http.ResponseWriter, r *http.Request) {
 		_, _ = w.Write([]byte("con"))
 		_ = http.NewResponseController(w).Flush()
@@ -55,6 +60,7 @@ func TestADownloadThatIsNotWhatWasPublishedIsRefusedAndNotKept(t *testing.T) {
 		"changed on the way":               {server.URL + "/changed", []string{"was not kept", host + " publishes " + sumOf("content"), sumOf("c0ntent")}},
 		"cut off":                          {server.URL + "/cut", []string{host, "unexpected EOF", "HTTPS_PROXY"}},
 		"silence":                          {server.URL + "/silent", []string{host, "nothing came for too long", "BINARIES=source"}},
+		"silence from the start":           {server.URL + "/mute", []string{host, "nothing came for too long"}},
 		"a file that is not there":         {server.URL + "/missing", []string{host + " answered 404 Not Found", "is there such a version"}},
 		"checksums that are not there":     {server.URL + "/unsummed", []string{"unsummed.sha256: " + host + " answered 404"}},
 		"checksums without the file":       {server.URL + "/unlisted", []string{"unlisted.sha256: there is no sha256 of unlisted in it"}},
@@ -64,8 +70,8 @@ func TestADownloadThatIsNotWhatWasPublishedIsRefusedAndNotKept(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			d := newTestDownloader(t)
-			if name == "silence" {
-				d.stall = 50 * time.Millisecond
+			if strings.HasPrefix(name, "silence") {
+				d.client = clientThatWaits(50 * time.Millisecond)
 			}
 			file, err := d.get(t.Context(), test.url, test.url+".sha256")
 			if len(test.want) == 0 {

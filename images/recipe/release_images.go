@@ -122,7 +122,8 @@ func (r *Recipe) fetchImage(ctx context.Context, cache layout.Path, image string
 			return fmt.Errorf("reading the name of the registry %q: %w", r.release.Registry, err)
 		}
 	}
-	pulled, err := remote.Image(from, remote.WithContext(ctx), remote.WithPlatform(platform))
+	pulled, err := remote.Image(from, remote.WithContext(ctx), remote.WithPlatform(platform),
+		remote.WithTransport(impatient{remote.DefaultTransport, longestSilence}))
 	if err == nil {
 		err = cache.AppendImage(pulled, layout.WithAnnotations(map[string]string{refName: image}), layout.WithPlatform(platform))
 	}
@@ -138,7 +139,7 @@ func explainPull(from name.Tag, err error) error {
 	if _, ok := errors.AsType[*transport.Error](err); ok {
 		return err
 	}
-	if _, ok := errors.AsType[net.Error](err); ok {
+	if _, ok := errors.AsType[net.Error](err); ok || errors.Is(err, errSilence) {
 		return fmt.Errorf("%w\n%s", err, withoutInternet(from.RegistryStr()))
 	}
 	return err

@@ -43,9 +43,8 @@ func (r *Recipe) downloading(name, title string, files []released) build.Step {
 
 func (r *Recipe) downloader(s *build.Session) downloader {
 	return downloader{
-		client: http.DefaultClient,
+		client: &http.Client{Transport: impatient{http.DefaultTransport, longestSilence}},
 		cache:  r.releaseCache(),
-		stall:  longestSilence,
 		progress: func(file string, done, total int64) {
 			const megabyte = 1_000_000
 			if total < 0 {
