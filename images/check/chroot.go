@@ -4,7 +4,6 @@ import (
 	"context"
 	_ "embed"
 	"os"
-	"path/filepath"
 	"syscall"
 )
 
@@ -29,15 +28,4 @@ func (c *chroot) run(ctx context.Context, argv ...string) (string, error) {
 	cmd.SysProcAttr.Unshareflags = syscall.CLONE_NEWNS
 	cmd.SysProcAttr.Cloneflags = syscall.CLONE_NEWPID | syscall.CLONE_NEWNET | syscall.CLONE_NEWIPC | syscall.CLONE_NEWUTS
 	return output(ctx, cmd)
-}
-
-// program finds one in the usual places of an image.
-func (r *root) program(name string) (string, bool) {
-	for _, dir := range []string{"usr/local/sbin", "usr/local/bin", "usr/sbin", "usr/bin"} {
-		path := filepath.Join(dir, name)
-		if info, err := r.stat(path); err == nil && info.Mode().IsRegular() && info.Mode()&0o111 != 0 {
-			return "/" + path, true
-		}
-	}
-	return "", false
 }

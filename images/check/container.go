@@ -2,6 +2,8 @@ package check
 
 import (
 	"context"
+	"crypto/sha256"
+	"encoding/hex"
 	"errors"
 	"fmt"
 	"os"
@@ -33,6 +35,13 @@ func containerBoot() []bootCheck {
 // containers is a runtime with the image's own runc, which is one more thing that is tried so, and always at hand.
 func (s *session) containers() (*container.Runtime, error) {
 	return container.New(container.Config{Runc: filepath.Join(s.root(), "usr", "local", "bin", "runc"), State: s.scratch("runc"), Cgroup: "/"})
+}
+
+// containerName is one for each output folder, so that checks in two checkouts do not meet; and always the same, so that what a killed check
+// left is found.
+func (s *session) containerName() string {
+	sum := sha256.Sum256([]byte(s.out))
+	return instance + "-" + hex.EncodeToString(sum[:4])
 }
 
 // checkContainer boots the image as the sandbox does, but without a network.
@@ -68,8 +77,8 @@ func (s *session) bootContainer(ctx context.Context, runtime *container.Runtime)
 		return boot{}, err
 	}
 	dir := s.scratch("machine")
-	defer func() { err = errors.Join(err, runtime.Remove(context.WithoutCancel(ctx), instance, dir)) }()
-	running, err := runtime.Start(ctx, container.Machine{Name: instance, Dir: dir, Root: s.root(), Console: log, Prepare: seedContainer})
+	defer func() { err = errors.Join(err, runtime.Remove(context.WithoutCancel(ctx), s.containerName(), dir)) }()
+	running, err := runtime.Start(ctx, container.Machine{Name: s.containerName(), Dir: dir, Root: s.root(), Console: log, Prepare: seedContainer})
 	if err != nil {
 		return boot{}, err
 	}
@@ -120,7 +129,7 @@ func (s *session) clearContainer(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	return runtime.Remove(ctx, instance, s.scratch("machine"))
+	return runtime.Remove(ctx, s.containerName(), s.scratch("machine"))
 }
 
 func appendTo(path, text string) error {

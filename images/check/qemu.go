@@ -94,10 +94,10 @@ func judgeGuards(b boot) (string, error) {
 
 // checkQEMU makes a disk of the image, and boots it with the image's own kernel.
 func (s *session) checkQEMU(ctx context.Context) error {
-	if err := s.unpack(ctx); err != nil {
+	if err := s.needQEMU(ctx); err != nil {
 		return err
 	}
-	if err := s.needQEMU(ctx); err != nil {
+	if err := s.unpack(ctx); err != nil {
 		return err
 	}
 	guest, err := s.newGuest(ctx)

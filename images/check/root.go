@@ -123,6 +123,16 @@ func (r *root) read(name string) (string, error) {
 	return string(content), err
 }
 
+// hasProgram says whether a program is in one of the usual places.
+func (r *root) hasProgram(name string) bool {
+	for _, dir := range []string{"usr/local/sbin", "usr/local/bin", "usr/sbin", "usr/bin"} {
+		if info, err := r.stat(path.Join(dir, name)); err == nil && info.Mode().IsRegular() && info.Mode()&0o111 != 0 {
+			return true
+		}
+	}
+	return false
+}
+
 // there says whether a file is there and not empty. A remedy goes with what is missing.
 func (r *root) there(do string, names ...string) error {
 	var missing []string

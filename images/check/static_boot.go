@@ -165,7 +165,7 @@ func lookStorage(ctx context.Context, r *root) (string, error) {
 		{"lvm", "version", "--driverloaded", "n"}, {"mdadm", "--version"}, {"mkfs.ext4", "-V"}, {"mkfs.xfs", "-V"}, {"mkfs.vfat", "--help"},
 		{"sfdisk", "--version"}, {"sgdisk", "--version"}, {"growpart", "--help"}, {"resize2fs"},
 	} {
-		if _, there := r.program(call[0]); !there {
+		if !r.hasProgram(call[0]) {
 			return "", problemf(addPackage, "no program %s", call[0])
 		}
 		// Without a disk some of them end with an error, and still show that they have their libraries.

@@ -159,7 +159,7 @@ func lookPackages(ctx context.Context, r *root) (string, error) {
 
 func lookNodeTools(_ context.Context, r *root) (string, error) {
 	for _, name := range []string{"conntrack", "ethtool", "iptables", "ip6tables", "nft", "socat", "mount", "nsenter", "ip", "tc", "sysctl", "modprobe", "findmnt"} {
-		if _, there := r.program(name); !there {
+		if !r.hasProgram(name) {
 			return "", problemf(addPackage, "no program %s", name)
 		}
 	}
