@@ -195,10 +195,8 @@ func (g *guest) boot(ctx context.Context, s *session) (boot, error) {
 	err = g.watch(ctx, s, monitor, exit)
 	cancel()
 	<-ended
-	if err != nil {
-		if said.Len() > 0 {
-			err = fmt.Errorf("%w; qemu said: %s", err, lastWords(said.String()))
-		}
+	if p, ok := errors.AsType[*problem](err); ok && said.Len() > 0 {
+		p.found = oneLine(p.found + "; qemu said: " + lastWords(said.String()))
 	}
 	console, report := g.texts()
 	// The report belongs to the log that stays.
