@@ -251,29 +251,6 @@ func (g *guest) watch(ctx context.Context, s *session, monitor io.Writer, exit <
 	}
 }
 
-// tellProgress says what the guest says while something else waits for its end, until the function that it returns is called.
-func (g *guest) tellProgress(s *session) func() {
-	done, ended := make(chan struct{}), make(chan struct{})
-	start, tick := time.Now(), time.NewTicker(progressEvery)
-	go func() {
-		defer close(ended)
-		defer tick.Stop()
-		for {
-			select {
-			case <-done:
-				return
-			case <-tick.C:
-				console, _ := g.texts()
-				s.say("  … %3.0f s: %s", time.Since(start).Seconds(), lastLine(console))
-			}
-		}
-	}()
-	return func() {
-		close(done)
-		<-ended
-	}
-}
-
 var escapes = regexp.MustCompile("\x1b\\[[0-9;?]*[a-zA-Z]|\x1b[c()][0-9A-Z]?|[\x00-\x08\x0b-\x1f]")
 
 // plain is a text without what terminals take for orders.

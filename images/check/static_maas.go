@@ -29,6 +29,7 @@ func maasChecks() []static {
 		{"netplan", "netplan answers, as MAAS asks it to", lookNetplan},
 		{"netplan-generate", "netplan makes files for networkd of a network as MAAS describes one", lookNetplanGenerate},
 		{"datasource", "cloud-init asks MAAS first", lookDataSource},
+		{"cloud-config", "cloud-init's settings are as its schema wants them", lookCloudConfig},
 		{"cloud-init-units", "cloud-init is switched on", lookCloudInitUnits},
 		{"curtin-hooks", "curtin finds a hook that it can run", lookHooks},
 		{"curtin-hooks-rules", "the hook takes what MAAS and firmware say as it should", lookHookRules},
@@ -115,6 +116,16 @@ func lookDataSource(ctx context.Context, r *root) (string, error) {
 		return "", problemf("name MAAS first in datasource_list, in images/debian-12/root/etc/cloud", "%s", list)
 	}
 	return list, nil
+}
+
+func lookCloudConfig(ctx context.Context, r *root) (string, error) {
+	// What is wrong there is only a warning at each start, and then has no effect, or another one.
+	const validate = "from cloudinit import util\nfrom cloudinit.config.schema import get_schema, validate_cloudconfig_schema\n" +
+		"validate_cloudconfig_schema(util.read_conf_with_confd('/etc/cloud/cloud.cfg'), get_schema(), strict=True)\n"
+	if _, err := r.run(ctx, "python3", "-c", validate); err != nil {
+		return "", problemf(mendFiles+"/etc/cloud", "settings against the schema: %v", err)
+	}
+	return "", nil
 }
 
 func lookCloudInitUnits(ctx context.Context, r *root) (string, error) {
