@@ -13,8 +13,8 @@ import (
 	"time"
 )
 
-// qemuLimit bounds a boot under software emulation. On two idle cores it takes 70 s; with both busy compiling, more than 4 minutes were
-// seen. The silence limit ends a guest that hangs much earlier.
+// qemuLimit bounds a boot under software emulation: three times the slowest that was seen, 364 s on two cores with four times as many busy
+// processes. The login prompt came after 66 s at the quickest. The silence limit ends a guest that hangs much earlier.
 const (
 	qemuLimit   = 20 * time.Minute
 	qemuSilence = 4 * time.Minute
