@@ -1,7 +1,6 @@
 package recipe
 
 import (
-	"bytes"
 	"context"
 	"fmt"
 	"os"
@@ -18,13 +17,13 @@ const debianRelease = "bookworm"
 
 // base is a bare Debian with the packages of a machine. It is apart from what we add, because it takes minutes.
 func (r *Recipe) base() build.Step {
-	list := r.Source("images", distribution, "packages.txt")
+	list := r.data("packages.txt")
 	return build.Step{
 		Name:    baseStep,
 		Title:   "Debian " + debianRelease + " for the machines",
 		Lane:    build.Assembling,
 		Needs:   []string{PackagesStep},
-		Files:   []string{list},
+		Files:   []string{list, r.sources(), r.data("hooks")},
 		Facts:   append([]string{debianRelease}, traces()...),
 		Outputs: []string{filepath.Join(r.baseRoot(), "sbin", "init")},
 		Root:    true,
@@ -44,25 +43,30 @@ func (r *Recipe) bootstrap(ctx context.Context, s *build.Session, packages []str
 		return err
 	}
 	defer remove()
-	cache := s.Path("cache", "debian")
-	if err := os.MkdirAll(cache, 0o755); err != nil {
+	sources, err := r.debianSources()
+	if err != nil {
+		return err
+	}
+	hooks, err := r.debianHooks()
+	if err != nil {
 		return err
 	}
 	root := filepath.Join(dir, "base")
-	argv := []string{
-		"debootstrap", "--variant=minbase", "--cache-dir=" + cache, "--include=" + strings.Join(packages, ","), debianRelease, root,
-	}
-	if mirror := hostMirror(); mirror != "" {
-		argv = append(argv, mirror)
-	}
+	argv := slices.Concat(
+		// Without waiting for the disk after each file: a half-made system is thrown away anyhow.
+		[]string{"mmdebstrap", "--mode=root", "--variant=minbase", "--format=directory", "--dpkgopt=force-unsafe-io"},
+		[]string{"--include=" + strings.Join(packages, ",")},
+		hooks,
+		[]string{debianRelease, root},
+		sources,
+	)
 	onLine := func(line string) {
 		if step, ok := strings.CutPrefix(line, "I: "); ok {
 			s.Progress("%s", strings.ToLower(strings.TrimRight(step, ".")))
 		}
 	}
-	// Without waiting for the disk after each file: a half-made system is thrown away anyhow. The times in an initial RAM disk and in
-	// compiled Python follow the last variable.
-	env := []string{"DEBIAN_FRONTEND=noninteractive", "DPKG_FORCE=unsafe-io", fmt.Sprintf("SOURCE_DATE_EPOCH=%d", epoch().Unix())}
+	// The times in an initial RAM disk and in compiled Python follow the variable.
+	env := []string{fmt.Sprintf("SOURCE_DATE_EPOCH=%d", epoch().Unix())}
 	if err := s.Exec(ctx, build.Command{Argv: argv, OwnMounts: true, OwnProcesses: true, OnLine: onLine, Env: env}); err != nil {
 		return err
 	}
@@ -96,37 +100,6 @@ func makeAnonymous(root string) error {
 	}
 	// Empty, not missing: systemd then makes one at each machine's first boot.
 	return build.ReplaceFile(filepath.Join(root, "etc", "machine-id"), nil, 0o444)
-}
-
-// hostMirror is where a Debian host gets its packages from; empty elsewhere, where debootstrap knows a mirror.
-func hostMirror() string {
-	if release, err := os.ReadFile("/etc/os-release"); err != nil || !bytes.Contains(release, []byte("\nID=debian\n")) {
-		return ""
-	}
-	for _, path := range []string{"/etc/apt/sources.list.d/debian.sources", "/etc/apt/sources.list"} {
-		if content, err := os.ReadFile(path); err == nil {
-			if mirror := firstMirror(string(content)); mirror != "" {
-				return mirror
-			}
-		}
-	}
-	return ""
-}
-
-// firstMirror finds the first web address in a list of package sources, in apt's new or old form.
-func firstMirror(sources string) string {
-	for line := range strings.Lines(sources) {
-		fields := strings.Fields(line)
-		if len(fields) < 2 || (fields[0] != "URIs:" && fields[0] != "deb") {
-			continue
-		}
-		for _, field := range fields[1:] {
-			if strings.HasPrefix(field, "http://") || strings.HasPrefix(field, "https://") {
-				return field
-			}
-		}
-	}
-	return ""
 }
 
 // readPackages reads a list of one package a line; # starts a comment, and [amd64] behind a name keeps it to that architecture.

@@ -12,7 +12,9 @@ import (
 // packages are those of this machine that the build uses.
 func (r *Recipe) packages() build.Step {
 	return build.Install(PackagesStep, []build.HostNeed{
-		{What: "debootstrap", Program: "debootstrap", Debian: "debootstrap"},
+		{What: "mmdebstrap", Program: "mmdebstrap", Debian: "mmdebstrap"},
+		{What: "the program gpgv, by which apt knows Debian's signatures", Program: "gpgv", Debian: "gpgv"},
+		{What: "Debian's keys", File: "/usr/share/keyrings/debian-archive-keyring.gpg", Debian: "debian-archive-keyring"},
 		{What: "the pkg-config program", Program: "pkg-config", Debian: "pkg-config"},
 		{What: "libseccomp with its headers and its static library", File: "/usr/include/seccomp.h", Debian: "libseccomp-dev"},
 		{What: "gcc", Program: "gcc", Debian: "gcc", Common: true},
