@@ -32,8 +32,8 @@ type root struct {
 	// ready is closed when it can be used, or err says why not.
 	ready chan struct{}
 	err   error
-	// lock keeps others from removing it.
-	lock *os.File
+	// lock keeps others from removing it: a bare descriptor, which no garbage collector closes.
+	lock int
 	// done of total bytes of the image were unpacked.
 	done, total atomic.Int64
 }

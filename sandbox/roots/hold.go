@@ -10,6 +10,7 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
+	"time"
 
 	"golang.org/x/sys/unix"
 
@@ -21,31 +22,36 @@ var digest = regexp.MustCompile(`^[0-9a-f]{64}$`)
 
 // hold returns with a lock that keeps the root from being removed, when it is there. Whoever makes or removes a root has the lock for
 // itself alone.
-func (c *Cache) hold(ctx context.Context, r *root, file, sha256 string) (*os.File, error) {
+func (c *Cache) hold(ctx context.Context, r *root, file, sha256 string) (int, error) {
 	if !digest.MatchString(sha256) {
-		return nil, fmt.Errorf("%q is not a checksum of an image", sha256)
+		return 0, fmt.Errorf("%q is not a checksum of an image", sha256)
 	}
 	if err := os.MkdirAll(c.dir, 0o700); err != nil {
-		return nil, fmt.Errorf("making the folder of unpacked images: %w", err)
+		return 0, fmt.Errorf("making the folder of unpacked images: %w", err)
 	}
 	for {
-		lock, err := lockRoot(ctx, c.path(sha256)+lockSuffix, unix.LOCK_SH)
-		if err != nil {
-			return nil, err
+		lock, err := tryLock(c.path(sha256)+lockSuffix, unix.LOCK_SH)
+		if err == nil {
+			if _, err := os.Stat(c.path(sha256)); err == nil {
+				return keep(lock)
+			}
+			lock.Close()
+			err = c.make(ctx, r, file, sha256)
 		}
-		if _, err := os.Stat(c.path(sha256)); err == nil {
-			return lock, nil
-		}
-		lock.Close()
-		if err := c.make(ctx, r, file, sha256); err != nil {
-			return nil, err
+		switch {
+		case err == nil:
+		case !errors.Is(err, errBusy):
+			return 0, err
+		default:
+			// Whoever is at it may be making it, and keep it then: so from the beginning.
+			time.Sleep(200 * time.Millisecond)
 		}
 	}
 }
 
-// make unpacks the image, unless somebody else was faster.
+// make unpacks the image, unless somebody else was faster. The error is errBusy if somebody else has the lock.
 func (c *Cache) make(ctx context.Context, r *root, file, sha256 string) error {
-	lock, err := lockRoot(ctx, c.path(sha256)+lockSuffix, unix.LOCK_EX)
+	lock, err := tryLock(c.path(sha256)+lockSuffix, unix.LOCK_EX)
 	if err != nil {
 		return err
 	}

@@ -1,11 +1,9 @@
 package roots
 
 import (
-	"context"
 	"errors"
 	"fmt"
 	"os"
-	"time"
 
 	"golang.org/x/sys/unix"
 )
@@ -13,21 +11,7 @@ import (
 // errBusy says that another process has the lock.
 var errBusy = errors.New("in use")
 
-// lockRoot takes a lock, and waits for it until ctx ends. It is let go of when the file is closed, or its process ends.
-func lockRoot(ctx context.Context, path string, how int) (*os.File, error) {
-	for {
-		lock, err := tryLock(path, how)
-		if !errors.Is(err, errBusy) {
-			return lock, err
-		}
-		select {
-		case <-ctx.Done():
-			return nil, fmt.Errorf("waiting for another process that unpacks an image: %w", ctx.Err())
-		case <-time.After(200 * time.Millisecond):
-		}
-	}
-}
-
+// tryLock takes a lock, which is let go of when the file is closed, or its process ends. It does not wait: the error is errBusy then.
 func tryLock(path string, how int) (*os.File, error) {
 	lock, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE, 0o600)
 	if err != nil {
@@ -43,6 +27,17 @@ func tryLock(path string, how int) (*os.File, error) {
 		return nil, err
 	}
 	return lock, nil
+}
+
+// keep holds a lock until its process ends, and closes the file.
+func keep(lock *os.File) (int, error) {
+	defer lock.Close()
+	// Both are one open file for the kernel, whose lock lasts as long as one of them.
+	fd, err := unix.FcntlInt(lock.Fd(), unix.F_DUPFD_CLOEXEC, 0)
+	if err != nil {
+		return 0, fmt.Errorf("keeping the lock of an unpacked image: %w", err)
+	}
+	return fd, nil
 }
 
 // isAt says whether the file is still that of this name.
