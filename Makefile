@@ -109,9 +109,10 @@ clean: ## Remove _build/: all that was built, the machines' root file system inc
 ##@ Check
 
 .PHONY: test
-test: ## Run all tests: unit, integration, end to end
+test: ## Run all tests: unit, integration, the machine image, end to end
 	@$(MAKE) test-unit
 	@$(MAKE) test-integration
+	@$(MAKE) test-image
 	@$(MAKE) test-e2e
 
 .PHONY: test-unit
@@ -129,6 +130,11 @@ test-integration: test-programs localhost ## Tests against a real kube-apiserver
 	[ -n "$$packages" ] || { echo "== integration tests: there are none"; exit 0; }
 	echo "== integration tests"
 	cd test && go test -count=1 -timeout 15m $$packages
+
+.PHONY: test-image
+test-image: image ## Check the machine image, but for installing it, which takes most of `make image-check` (as root)
+	@echo "== checks of the machine image"
+	$(BIN)/image check --only file,chroot,container,qemu
 
 .PHONY: test-e2e
 test-e2e: sandbox-build ## Make, use, scale and delete a real cluster in the sandbox (as root)
