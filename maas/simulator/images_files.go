@@ -101,7 +101,9 @@ func (t *tx) dropFiles(i *image, version string) {
 		remove(t, t.contents, c.id)
 		t.afterCommit(func(t *tx) *refusal {
 			t.r.store.drop(c.partial)
-			t.dropUnused(c.sha256)
+			if c.complete() { // else its checksum is any text that somebody sent
+				t.dropUnused(c.sha256)
+			}
 			return nil
 		})
 	}

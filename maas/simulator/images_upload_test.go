@@ -252,6 +252,30 @@ func TestUploadsAtOnceDoNotDisturbEachOther(t *testing.T) {
 	}
 }
 
+// The checksum of an image that never became complete may be any text of that length, also a path.
+func TestChecksumThatIsAPathReachesNoFile(t *testing.T) {
+	t.Parallel()
+	parent := t.TempDir()
+	dir := filepath.Join(parent, "images")
+	_, server, _, clock := start(t, simulator.Config{ImageDir: dir})
+	c := callerOf(t, server, clock)
+	precious := filepath.Join(parent, "precious")
+	if err := os.WriteFile(precious, nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	path := "../precious"
+	made := c.create("foo", someBytes(10), "sha256", strings.Repeat("/", 64-len(path))+path)
+	if status, body := c.put(made.uploadURI(today), someBytes(10)); status != http.StatusBadRequest {
+		t.Errorf("upload: %d %s", status, body)
+	}
+	if status, body := c.do(http.MethodDelete, fmt.Sprintf("/boot-resources/%d/", made.ID), "", nil); status != http.StatusNoContent {
+		t.Errorf("delete: %d %s", status, body)
+	}
+	if _, err := os.Stat(precious); err != nil {
+		t.Error(err)
+	}
+}
+
 func TestSecondStartForgetsImagesAndTakesThemAgain(t *testing.T) {
 	t.Parallel()
 	dir := filepath.Join(t.TempDir(), "images")
