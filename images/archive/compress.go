@@ -3,7 +3,6 @@ package archive
 import (
 	"context"
 	"io"
-	"runtime"
 	"time"
 
 	"github.com/klauspost/pgzip"
@@ -20,11 +19,9 @@ const (
 	blockSize = 1 << 20
 )
 
-func cores() int { return runtime.GOMAXPROCS(0) }
-
 // compress gives write a writer whose content goes to out as gzip, in blocks that several cores work on. The result depends on level
 // and blockSize, not on cores.
-func compress(ctx context.Context, out io.Writer, level, cores int, write func(io.Writer) error) error {
+func compress(ctx context.Context, out io.Writer, cores int, write func(io.Writer) error) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	z, err := pgzip.NewWriterLevel(stoppable{out: out, ended: ctx.Err}, level)

@@ -9,6 +9,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"runtime"
 	"time"
 
 	"golang.org/x/sys/unix"
@@ -34,12 +35,12 @@ const chunk = 1 << 20
 // The folder root itself is the first entry, so its mode and owner become those of /. progress, which may be nil, gets the bytes
 // of content that were read so far. After an error out holds a beginning that no reader takes for a whole.
 func Pack(ctx context.Context, root string, out io.Writer, modified time.Time, progress func(done int64)) (Summary, error) {
-	return pack(ctx, root, out, modified, progress, level, cores())
+	return pack(ctx, root, out, modified, progress, runtime.GOMAXPROCS(0))
 }
 
-func pack(ctx context.Context, root string, out io.Writer, modified time.Time, progress func(int64), level, cores int) (Summary, error) {
+func pack(ctx context.Context, root string, out io.Writer, modified time.Time, progress func(int64), cores int) (Summary, error) {
 	p := packer{root: root, modified: modified.Truncate(time.Second), progress: progress, names: map[inode]string{}, buffer: make([]byte, chunk)}
-	err := compress(ctx, out, level, cores, func(w io.Writer) error {
+	err := compress(ctx, out, cores, func(w io.Writer) error {
 		p.out = tar.NewWriter(w)
 		if err := p.addRoot(ctx); err != nil {
 			return err

@@ -1,19 +1,18 @@
 package archive
 
 import (
+	"archive/tar"
 	"bytes"
 	"compress/gzip"
 	"context"
 	"errors"
 	"io"
+	"net"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
 	"time"
-
-	"archive/tar"
-	"net"
 )
 
 func headers(t *testing.T, packed []byte) []*tar.Header {
@@ -52,7 +51,7 @@ func TestTheSameFilesGiveTheSameBytes(t *testing.T) {
 	}
 	for _, cores := range []int{1, 2, 7} {
 		var out bytes.Buffer
-		_, err := pack(t.Context(), sampleTree(t), &out, built, nil, level, cores)
+		_, err := pack(t.Context(), sampleTree(t), &out, built, nil, cores)
 		must(t, err)
 		if !bytes.Equal(first, out.Bytes()) {
 			t.Errorf("with %d cores the result differs", cores)

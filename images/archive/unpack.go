@@ -144,7 +144,7 @@ func (u *unpacker) placeFolder(name string, p properties) error {
 }
 
 func (u *unpacker) placeLink(name, target string) error {
-	target, err := localName(target)
+	original, err := localName(target)
 	if err != nil {
 		return fmt.Errorf("link to %s: %w", target, err)
 	}
@@ -155,7 +155,7 @@ func (u *unpacker) placeLink(name, target string) error {
 	}
 	others := folders{open: []folder{{fd: root}}}
 	defer others.close()
-	from, fromBase, err := others.parent(target, false)
+	from, fromBase, err := others.parent(original, false)
 	if err != nil {
 		return fmt.Errorf("link to %s: %w", target, err)
 	}
