@@ -65,7 +65,8 @@ func readDatabase(file string) (*bucket, error) {
 func readBucket(from *bolt.Bucket) *bucket {
 	b := newBucket()
 	b.sequence = from.Sequence()
-	for cursor, key, value := walk(from); key != nil; key, value = cursor.Next() {
+	cursor := from.Cursor()
+	for key, value := cursor.First(); key != nil; key, value = cursor.Next() {
 		if value == nil {
 			b.children[string(key)] = readBucket(from.Bucket(key))
 		} else {
@@ -73,12 +74,6 @@ func readBucket(from *bolt.Bucket) *bucket {
 		}
 	}
 	return b
-}
-
-func walk(b *bolt.Bucket) (cursor *bolt.Cursor, key, value []byte) {
-	cursor = b.Cursor()
-	key, value = cursor.First()
-	return cursor, key, value
 }
 
 // writeDatabase puts a new database in the place of file: the same content gives the same bytes.
