@@ -22,7 +22,7 @@ func (r *Recipe) base() build.Step {
 		Name:    baseStep,
 		Title:   "Debian " + debianRelease + " for the machines",
 		Lane:    build.Assembling,
-		Needs:   []string{PackagesStep},
+		Needs:   []string{packagesStep},
 		Files:   []string{list, r.sources(), r.data("hooks")},
 		Facts:   append([]string{debianRelease}, traces()...),
 		Outputs: []string{filepath.Join(r.baseRoot(), "sbin", "init")},

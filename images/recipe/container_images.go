@@ -2,6 +2,7 @@ package recipe
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"os"
 	"path"
@@ -23,7 +24,6 @@ import (
 // containerImages packs the programs into container images with the names that kubeadm asks for, plus those of the manifests in
 // images/workload.
 func (r *Recipe) containerImages() build.Step {
-	archive := r.parts("container-images.tar")
 	return build.Step{
 		Name:    r.name(containersStep),
 		Title:   "container images of Kubernetes " + r.version,
@@ -31,7 +31,7 @@ func (r *Recipe) containerImages() build.Step {
 		Needs:   []string{r.name(KubernetesStep), baseStep, pauseStep},
 		Files:   append(r.workload(), r.code()),
 		Keep:    build.NotTest,
-		Outputs: []string{archive, r.parts("container-images.txt")},
+		Outputs: r.imageArchive(),
 		Run: func(ctx context.Context, s *build.Session) error {
 			names, err := r.allImages(ctx, s)
 			if err != nil {
@@ -41,15 +41,25 @@ func (r *Recipe) containerImages() build.Step {
 			if err != nil {
 				return err
 			}
-			if err := os.MkdirAll(r.parts(), 0o755); err != nil {
-				return err
-			}
-			if err := writeArchive(archive, names, layers.newImage); err != nil {
-				return err
-			}
-			return build.ReplaceFile(r.parts("container-images.txt"), []byte(strings.Join(names, "\n")+"\n"), 0o644)
+			return r.writeImages(names, layers.newImage)
 		},
 	}
+}
+
+// imageArchive is the file of all container images, and the list of their names.
+func (r *Recipe) imageArchive() []string {
+	return []string{r.parts("container-images.tar"), r.parts("container-images.txt")}
+}
+
+// writeImages makes both.
+func (r *Recipe) writeImages(names []string, newImage func(string) (v1.Image, error)) error {
+	if err := os.MkdirAll(r.parts(), 0o755); err != nil {
+		return err
+	}
+	if err := writeArchive(r.parts("container-images.tar"), names, newImage); err != nil {
+		return err
+	}
+	return build.ReplaceFile(r.parts("container-images.txt"), []byte(strings.Join(names, "\n")+"\n"), 0o644)
 }
 
 // allImages are the names of all images, those that kubeadm wants first.
@@ -85,7 +95,7 @@ func (r *Recipe) kubeadmImages(ctx context.Context, s *build.Session) ([]string,
 	}
 	names := strings.Fields(out)
 	if len(names) == 0 {
-		return nil, fmt.Errorf("kubeadm named no images")
+		return nil, errors.New("kubeadm named no images")
 	}
 	return names, nil
 }

@@ -1,62 +1,16 @@
 package recipe
 
 import (
-	"archive/tar"
-	"errors"
 	"io"
 	"os"
 	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
-	"time"
 
 	v1 "github.com/google/go-containerregistry/pkg/v1"
 	"github.com/google/go-containerregistry/pkg/v1/tarball"
 )
-
-func TestALayerIsTheSameWhateverTheOrderAndTheDates(t *testing.T) {
-	t.Parallel()
-	source := filepath.Join(t.TempDir(), "program")
-	write(t, source, "content")
-	files := []layerFile{{path: "usr/bin/b", source: source}, {path: "usr/bin/a", link: "b"}, {path: "tmp", mode: 0o1777}}
-	first, err := newLayer(files)
-	if err != nil {
-		t.Fatal(err)
-	}
-	slices.Reverse(files)
-	long := time.Unix(1, 0)
-	if err := os.Chtimes(source, long, long); err != nil {
-		t.Fatal(err)
-	}
-	second, err := newLayer(append(files, files[0]))
-	if err != nil {
-		t.Fatal(err)
-	}
-	one, _ := first.Digest()
-	other, _ := second.Digest()
-	if one != other {
-		t.Errorf("%s and %s", one, other)
-	}
-	content, err := first.Uncompressed()
-	if err != nil {
-		t.Fatal(err)
-	}
-	var names []string
-	for r := tar.NewReader(content); ; {
-		header, err := r.Next()
-		if errors.Is(err, io.EOF) {
-			break
-		}
-		if err != nil {
-			t.Fatal(err)
-		}
-		names = append(names, header.Name)
-	}
-	if want := "tmp/ usr/ usr/bin/ usr/bin/a usr/bin/b"; strings.Join(names, " ") != want {
-		t.Errorf("entries %v, want %s", names, want)
-	}
-}
 
 func testLayers(t *testing.T) layers {
 	t.Helper()
@@ -121,28 +75,5 @@ func TestTheNetworksManifestNamesItsImages(t *testing.T) {
 	}
 	if got := imagesIn([]byte("  - image: a:1\n    image: b:2\n    image: a:1\n    # image: c\n")); !slices.Equal(got, []string{"a:1", "b:2"}) {
 		t.Errorf("images %v", got)
-	}
-}
-
-func TestResolveInNeverLeavesTheRoot(t *testing.T) {
-	t.Parallel()
-	root := t.TempDir()
-	write(t, filepath.Join(root, "usr/lib/real"), "x")
-	for name, target := range map[string]string{
-		"lib": "usr/lib", "absolute": "/lib/real", "relative": "lib/../lib/real", "up": "../../../usr/lib/real", "loop": "loop",
-	} {
-		if err := os.Symlink(target, filepath.Join(root, name)); err != nil {
-			t.Fatal(err)
-		}
-	}
-	for _, name := range []string{"usr/lib/real", "lib/real", "absolute", "relative", "up", "/absolute"} {
-		if got, err := resolveIn(root, name); err != nil || got != filepath.Join(root, "usr/lib/real") {
-			t.Errorf("%s: %s, %v", name, got, err)
-		}
-	}
-	for _, name := range []string{"loop", "missing"} {
-		if got, err := resolveIn(root, name); err == nil {
-			t.Errorf("%s: %s", name, got)
-		}
 	}
 }

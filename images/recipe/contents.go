@@ -73,6 +73,7 @@ func (r *Recipe) describePrograms() ([]imagefile.Program, error) {
 	return out, nil
 }
 
+// measure gives the size of a file and its sha256, in hex.
 func measure(path string) (size int64, sum string, err error) {
 	f, err := os.Open(path)
 	if err != nil {

@@ -19,7 +19,7 @@ import (
 func (r *Recipe) image() build.Step {
 	file := r.File()
 	return build.Step{
-		Name:    r.name(ImageStep),
+		Name:    r.name(imageStep),
 		Title:   "machine image with Kubernetes " + r.version,
 		Lane:    build.Assembling,
 		Needs:   []string{r.name(rootStep)},
@@ -49,7 +49,7 @@ func (r *Recipe) pack(ctx context.Context, s *build.Session) error {
 	}
 	var earlier []string
 	for _, step := range r.Steps() {
-		if step.Name != r.name(ImageStep) {
+		if step.Name != r.name(imageStep) {
 			earlier = append(earlier, step.Name)
 		}
 	}
@@ -91,6 +91,6 @@ func (r *Recipe) packInto(ctx context.Context, s *build.Session, path string) (i
 		UnpackedSize:      summary.Bytes,
 		SHA256:            hex.EncodeToString(sum.Sum(nil)),
 		KubernetesVersion: r.version,
-		Binaries:          r.Binaries(),
+		Binaries:          r.binaries(),
 	}, out.Close()
 }

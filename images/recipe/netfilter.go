@@ -85,7 +85,7 @@ func (c *collector) add(name string) error {
 	}
 	needed, err := binary.ImportedLibraries()
 	if err != nil {
-		return fmt.Errorf("reading which libraries %s Needs: %w", name, err)
+		return fmt.Errorf("reading which libraries %s needs: %w", name, err)
 	}
 	for _, library := range needed {
 		if err := c.addLibrary(library); err != nil {

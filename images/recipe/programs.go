@@ -11,7 +11,7 @@ import (
 
 // packages are those of this machine that the build uses.
 func (r *Recipe) packages() build.Step {
-	return build.Install(PackagesStep, []build.HostNeed{
+	return build.Install(packagesStep, []build.HostNeed{
 		{What: "mmdebstrap", Program: "mmdebstrap", Debian: "mmdebstrap"},
 		{What: "the program gpgv, by which apt knows Debian's signatures", Program: "gpgv", Debian: "gpgv"},
 		{What: "Debian's keys", File: "/usr/share/keyrings/debian-archive-keyring.gpg", Debian: "debian-archive-keyring"},
@@ -49,7 +49,7 @@ func (r *Recipe) runc() build.Step {
 		Linker: " -extldflags -static -X main.version=" + strings.TrimPrefix(version, "v"),
 		Place:  map[string]string{"runc": r.Bin("runc")},
 	})
-	s.Needs = []string{PackagesStep}
+	s.Needs = []string{packagesStep}
 	return s
 }
 
@@ -101,7 +101,7 @@ func (r *Recipe) pause() build.Step {
 		Name:    pauseStep,
 		Title:   "pause",
 		Lane:    build.Compiling,
-		Needs:   []string{PackagesStep},
+		Needs:   []string{packagesStep},
 		Files:   []string{source},
 		Outputs: []string{r.node("pause")},
 		Run: func(ctx context.Context, s *build.Session) error {

@@ -1,9 +1,10 @@
 // Package recipe makes the machine image: a Debian root file system with Kubernetes in it, packed as MAAS takes custom images. The
-// files that end up in it, and the list of Debian packages, are in debian-12; what is compiled is pinned in components.
+// files that end up in it, and the list of Debian packages, are in images/debian-12; what is compiled is pinned in images/components.
 package recipe
 
 import (
 	"fmt"
+	"maps"
 	"path/filepath"
 	"runtime"
 	"slices"
@@ -15,10 +16,10 @@ import (
 
 // Names of steps. Those that depend on the version of Kubernetes carry it, unless it is the default one.
 const (
-	PackagesStep   = "packages"
+	// KubernetesStep makes the programs of Kubernetes, also those that run on this host.
 	KubernetesStep = "kubernetes"
-	ImageStep      = "image"
 
+	packagesStep   = "packages"
 	containerdStep = "containerd"
 	runcStep       = "runc"
 	pluginsStep    = "cni"
@@ -28,6 +29,7 @@ const (
 	containersStep = "container-images"
 	storeStep      = "store"
 	rootStep       = "rootfs"
+	imageStep      = "image"
 )
 
 // distribution is what machines run, as it stands in the image's name.
@@ -56,8 +58,8 @@ func New(p *build.Project, version string) (*Recipe, error) {
 	version = WholeVersion(p, version)
 	component, found := pinned[version]
 	if !found {
-		return nil, fmt.Errorf("there is no Kubernetes %s here, only %s: images/README.md tells how to add a version",
-			version, strings.Join(versionsOf(pinned), " and "))
+		return nil, fmt.Errorf("there is no Kubernetes %s here, only %s: images/components/README.md tells how to add a version, and BINARIES=release takes any that was released",
+			version, strings.Join(slices.Sorted(maps.Keys(pinned)), " and "))
 	}
 	return &Recipe{Project: p, version: version, component: component, isDefault: component == defaultComponent}, nil
 }
@@ -76,7 +78,7 @@ func WholeVersion(p *build.Project, version string) string {
 	return "v" + strings.TrimPrefix(version, "v")
 }
 
-// pinnedVersions finds the components that pin a version of Kubernetes.
+// pinnedVersions finds the components that pin a version of Kubernetes, by that version.
 func pinnedVersions(p *build.Project) (map[string]string, error) {
 	files, err := filepath.Glob(p.Component("kubernetes*", "go.mod"))
 	if err != nil {
@@ -91,15 +93,6 @@ func pinnedVersions(p *build.Project) (map[string]string, error) {
 		pinned[version] = filepath.Base(filepath.Dir(file))
 	}
 	return pinned, nil
-}
-
-func versionsOf(pinned map[string]string) []string {
-	var versions []string
-	for version := range pinned {
-		versions = append(versions, version)
-	}
-	slices.Sort(versions)
-	return versions
 }
 
 // Steps make the image. Within a lane the order is the order of work: what others wait for comes first.
@@ -141,6 +134,11 @@ func (r *Recipe) programs(name ...string) string {
 // parts is the folder of what the image of this version is put together from, or one of them.
 func (r *Recipe) parts(name ...string) string {
 	return r.Path(append([]string{"images", "parts", r.version + r.variant("-")}, name...)...)
+}
+
+// data is a place among the files that end up in the image.
+func (r *Recipe) data(name ...string) string {
+	return r.Source(append([]string{"images", distribution}, name...)...)
 }
 
 // baseRoot is a Debian without anything of ours, for all versions.

@@ -44,8 +44,8 @@ func NewReleased(p *build.Project, version string, sites Sites) (*Recipe, error)
 	return &Recipe{Project: p, version: version, release: &sites}, nil
 }
 
-// Binaries says where the programs come from: BinariesSource or BinariesRelease.
-func (r *Recipe) Binaries() string {
+// binaries says where the programs come from: BinariesSource or BinariesRelease.
+func (r *Recipe) binaries() string {
 	if r.release != nil {
 		return BinariesRelease
 	}

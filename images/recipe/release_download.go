@@ -1,7 +1,6 @@
 package recipe
 
 import (
-	"cmp"
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
@@ -37,7 +36,7 @@ func (d downloader) get(ctx context.Context, address, sums string) (string, erro
 	}
 	file := filepath.Join(d.cache, u.Host, filepath.FromSlash(path.Clean("/"+u.Path)))
 	if sum, err := os.ReadFile(file + ".sha256"); err == nil {
-		if got, err := fileSum(file); err == nil && got == strings.TrimSpace(string(sum)) {
+		if _, got, err := measure(file); err == nil && got == strings.TrimSpace(string(sum)) {
 			return file, nil
 		}
 	}
@@ -168,18 +167,5 @@ func checksumIn(list, file string) (string, error) {
 			return strings.ToLower(fields[0]), nil
 		}
 	}
-	return "", fmt.Errorf("there is no sha256 of %s in it", cmp.Or(file, "the file"))
-}
-
-func fileSum(file string) (string, error) {
-	f, err := os.Open(file)
-	if err != nil {
-		return "", err
-	}
-	defer f.Close()
-	sum := sha256.New()
-	if _, err := io.Copy(sum, f); err != nil {
-		return "", err
-	}
-	return hex.EncodeToString(sum.Sum(nil)), nil
+	return "", fmt.Errorf("there is no sha256 of %s in it", file)
 }

@@ -1,7 +1,6 @@
 package recipe
 
 import (
-	"crypto/sha256"
 	"net/http"
 	"net/http/httptest"
 	"os"
@@ -10,8 +9,6 @@ import (
 	"testing"
 	"time"
 )
-
-func sha256Of(content string) [sha256.Size]byte { return sha256.Sum256([]byte(content)) }
 
 func clientThatWaits(longest time.Duration) *http.Client {
 	return &http.Client{Transport: impatient{http.DefaultTransport, longest}}

@@ -8,7 +8,6 @@ import (
 	"os"
 	"runtime"
 	"slices"
-	"strings"
 
 	"github.com/google/go-containerregistry/pkg/name"
 	v1 "github.com/google/go-containerregistry/pkg/v1"
@@ -26,7 +25,6 @@ const refName = "org.opencontainers.image.ref.name"
 
 // releasedImages pulls the container images that kubeadm names. Those of the sandbox's manifests are not among them: nobody releases them.
 func (r *Recipe) releasedImages() build.Step {
-	archive := r.parts("container-images.tar")
 	return build.Step{
 		Name:    r.name(containersStep),
 		Title:   "container images of Kubernetes " + r.version + ", as released",
@@ -35,7 +33,7 @@ func (r *Recipe) releasedImages() build.Step {
 		Files:   []string{r.code()},
 		Facts:   []string{r.release.Registry},
 		Keep:    build.NotTest,
-		Outputs: []string{archive, r.parts("container-images.txt")},
+		Outputs: r.imageArchive(),
 		Run: func(ctx context.Context, s *build.Session) error {
 			names, err := r.kubeadmImages(ctx, s)
 			if err != nil {
@@ -49,13 +47,7 @@ func (r *Recipe) releasedImages() build.Step {
 				s.Progress("%s", programOf(image))
 				return r.pull(ctx, cache, image)
 			}
-			if err := os.MkdirAll(r.parts(), 0o755); err != nil {
-				return err
-			}
-			if err := writeArchive(archive, names, pull); err != nil {
-				return err
-			}
-			return build.ReplaceFile(r.parts("container-images.txt"), []byte(strings.Join(names, "\n")+"\n"), 0o644)
+			return r.writeImages(names, pull)
 		},
 	}
 }
@@ -128,7 +120,7 @@ func (r *Recipe) fetchImage(ctx context.Context, cache layout.Path, image string
 		err = cache.AppendImage(pulled, layout.WithAnnotations(map[string]string{refName: image}), layout.WithPlatform(platform))
 	}
 	if err == nil || ctx.Err() != nil {
-		return errors.Join(ctx.Err())
+		return ctx.Err()
 	}
 	return explainPull(from, err)
 }

@@ -5,6 +5,7 @@ import (
 	"bytes"
 	"compress/gzip"
 	"context"
+	"crypto/sha256"
 	"fmt"
 	"io"
 	"log"
@@ -194,8 +195,8 @@ func TestReleasedBinariesBecomeTheSameLayoutAndAreKept(t *testing.T) {
 		t.Fatal(err)
 	}
 	checkReleased(t, made, images)
-	if made.Binaries() != BinariesRelease || !strings.HasSuffix(made.File(), "-release.tar.gz") {
-		t.Errorf("binaries %q, file %s", made.Binaries(), made.File())
+	if made.binaries() != BinariesRelease || !strings.HasSuffix(made.File(), "-release.tar.gz") {
+		t.Errorf("binaries %q, file %s", made.binaries(), made.File())
 	}
 
 	// What was made is lost, and there is no network any more.
@@ -349,7 +350,7 @@ func TestCompiledAndReleasedBinariesDoNotMeet(t *testing.T) {
 				t.Errorf("%s is made by %s and by %s", output, maker, step.Name)
 			}
 		}
-		common := step.Name == baseStep || step.Name == PackagesStep
+		common := step.Name == baseStep || step.Name == packagesStep
 		if !common && slices.ContainsFunc(compiled, func(s build.Step) bool { return s.Name == step.Name }) {
 			t.Errorf("both recipes have a step %s, and it is not the same", step.Name)
 		}
@@ -391,4 +392,4 @@ func TestReleasedVersionsAreWhole(t *testing.T) {
 	}
 }
 
-func sumOf(content string) string { return fmt.Sprintf("%x", sha256Of(content)) }
+func sumOf(content string) string { return fmt.Sprintf("%x", sha256.Sum256([]byte(content))) }

@@ -27,11 +27,6 @@ func (r *Recipe) root() build.Step {
 	}
 }
 
-// data is a place among the files that end up in the image.
-func (r *Recipe) data(name ...string) string {
-	return r.Source(append([]string{"images", distribution}, name...)...)
-}
-
 func (r *Recipe) assembleRoot(ctx context.Context, s *build.Session) error {
 	images, err := r.kubeadmImages(ctx, s)
 	if err != nil {

@@ -31,7 +31,7 @@ func (r *Recipe) store() build.Step {
 	}
 }
 
-func (r *Recipe) fillStore(ctx context.Context, s *build.Session) (err error) {
+func (r *Recipe) fillStore(ctx context.Context, s *build.Session) error {
 	dir, remove, err := s.Scratch()
 	if err != nil {
 		return err
@@ -42,13 +42,11 @@ func (r *Recipe) fillStore(ctx context.Context, s *build.Session) (err error) {
 	if err != nil {
 		return err
 	}
-	if err = d.importAll(ctx); err != nil {
-		return errors.Join(err, d.stop())
-	}
-	if err = d.stop(); err != nil {
+	// Stopped before anything is done with its folder, which is complete then.
+	if err := errors.Join(d.importAll(ctx), d.stop()); err != nil {
 		return err
 	}
-	if err = store.Normalise(root, epoch()); err != nil {
+	if err := store.Normalise(root, epoch()); err != nil {
 		return err
 	}
 	return build.ReplaceTree(root, r.parts("containerd"))
@@ -143,19 +141,19 @@ func (d *daemon) importAll(ctx context.Context) error {
 	return d.checkUnpacked(ctx)
 }
 
-// checkUnpacked counts committed snapshots: each layer that is unpacked is one.
+// checkUnpacked looks for committed snapshots: each layer that is unpacked is one. A machine would unpack its images itself, and slowly.
 func (d *daemon) checkUnpacked(ctx context.Context) error {
 	snapshots, err := d.ctr(ctx, "snapshots", "list")
 	if err != nil {
 		return err
 	}
-	if strings.Count(snapshots, "Committed") == 0 {
+	if !strings.Contains(snapshots, "Committed") {
 		return errors.New("the images were imported but not unpacked")
 	}
 	return nil
 }
 
-// stop ends containerd; its folder is complete on disk afterwards.
+// stop ends containerd.
 func (d *daemon) stop() error {
 	d.cancel()
 	err := <-d.exit

@@ -1,7 +1,9 @@
 package recipe
 
 import (
+	"os"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -35,5 +37,30 @@ func TestOurProgramsRequireTheLibrariesOfTheOldestKubernetes(t *testing.T) {
 		if oldest := slices.Min(versions); got != oldest {
 			t.Errorf("workload requires %s %s, and the oldest Kubernetes here is of %s", module, got, oldest)
 		}
+	}
+}
+
+// One cache of the compiler serves all modules only where they agree, and a cold build must not compile the same
+// libraries twice.
+func TestModulesAgreeOnTheVersionsOfSharedLibraries(t *testing.T) {
+	t.Parallel()
+	shared := regexp.MustCompile(`(?m)^\s+((?:k8s\.io|sigs\.k8s\.io|golang\.org/x|google\.golang\.org|go\.opentelemetry\.io|github\.com/go-openapi|github\.com/prometheus)/\S+) (v\S+)`)
+	want := make(map[string]string)
+	for _, goMod := range []string{"../components/kubernetes/go.mod", "../../go.mod", "../../sandbox/go.mod"} {
+		content, err := os.ReadFile(goMod)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, match := range shared.FindAllStringSubmatch(string(content), -1) {
+			module, version := match[1], match[2]
+			if before, found := want[module]; found && before != version && before != "v0.0.0" {
+				t.Errorf("%s has %s %s, and Kubernetes is built with %s", goMod, module, version, before)
+			} else if !found && strings.Contains(goMod, "kubernetes") {
+				want[module] = version
+			}
+		}
+	}
+	if len(want) < 20 {
+		t.Errorf("only %d shared libraries were found: is the pattern right?", len(want))
 	}
 }
