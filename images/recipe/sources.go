@@ -26,15 +26,12 @@ func (r *Recipe) debianHooks() ([]string, error) {
 	if err := os.MkdirAll(cache, 0o755); err != nil {
 		return nil, err
 	}
-	hooks := []string{
+	return []string{
 		"--skip=download/empty",
 		fmt.Sprintf(`--setup-hook=mkdir -p "$1/var/cache/apt/archives"; find %q -name "*.deb" -exec cp -t "$1/var/cache/apt/archives" {} +`, cache),
 		fmt.Sprintf(`--customize-hook=find "$1/var/cache/apt/archives" -name "*.deb" -exec cp -t %q {} +`, cache),
-	}
-	if _, err := os.Stat(r.data("hooks")); err == nil {
-		hooks = append(hooks, "--hook-dir="+r.data("hooks"))
-	}
-	return hooks, nil
+		"--hook-dir=" + r.data("hooks"),
+	}, nil
 }
 
 // mirrors are the addresses of Debian's archives.
