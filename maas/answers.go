@@ -104,8 +104,8 @@ func saysNotFound(r request, resp *http.Response, body []byte) bool {
 	case resp.StatusCode == http.StatusNotFound:
 		return text == "Not Found" || strings.HasPrefix(text, "No ") && strings.HasSuffix(text, " matches the given query.")
 	case resp.StatusCode == http.StatusInternalServerError:
-		// MAAS 3.4 to 3.7: of some kinds of objects, boot resources among them, it says so that there is none to delete.
-		return r.method == http.MethodDelete && strings.HasSuffix(text, " matching query does not exist.")
+		// MAAS 3.4 to 3.7: it says so that there is no boot resource to delete. Of other objects that would mean that something else is missing.
+		return r.method == http.MethodDelete && text == "BootResource matching query does not exist."
 	}
 	return false
 }

@@ -242,3 +242,16 @@ func TestRecordedRefusalsOfImages(t *testing.T) {
 		}
 	}
 }
+
+// Only of the very object that was to be deleted does MAAS's failure say that there is none.
+func TestFailedDeletionDoesNotMeanThatThereIsNone(t *testing.T) {
+	t.Parallel()
+	for _, said := range []string{"Node matching query does not exist.", "BootResourceSet matching query does not exist.", "deadlock detected"} {
+		c, _ := answering(t, text(http.StatusInternalServerError, "text/plain; charset=utf-8", said))
+		for _, err := range []error{c.DeleteBootResource(context.Background(), 6), c.DeleteDNSResource(context.Background(), 7)} {
+			if !errors.Is(err, ErrOutcomeUnknown) {
+				t.Errorf("%s: %v", said, err)
+			}
+		}
+	}
+}
