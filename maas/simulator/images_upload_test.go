@@ -252,6 +252,39 @@ func TestUploadsAtOnceDoNotDisturbEachOther(t *testing.T) {
 	}
 }
 
+// A disk that is full or cannot be written to takes nothing, and once it can again, the upload goes on.
+func TestChunkThatCannotBeStoredDoesNotCount(t *testing.T) {
+	t.Parallel()
+	dir := filepath.Join(t.TempDir(), "images")
+	_, server, _, clock := start(t, simulator.Config{ImageDir: dir})
+	c := callerOf(t, server, clock)
+	content := someBytes(100)
+	made := c.create("foo", content)
+	uri := made.uploadURI(today)
+	away := dir + ".away"
+	for i := range 2 {
+		if err := os.Rename(dir, away); err != nil {
+			t.Fatal(err)
+		}
+		status, body := c.put(uri, content[i*50:(i+1)*50])
+		if status != http.StatusInternalServerError || !strings.Contains(body, "store a chunk: ") {
+			t.Errorf("chunk %d: %d %q", i, status, body)
+		}
+		if got, want := c.read(made.ID).progress(today), float64(i*50); got != want {
+			t.Errorf("chunk %d: the progress is %v, want %v", i, got, want)
+		}
+		if err := os.Rename(away, dir); err != nil {
+			t.Fatal(err)
+		}
+		if status, body := c.put(uri, content[i*50:(i+1)*50]); status != http.StatusOK {
+			t.Errorf("chunk %d again: %d %q", i, status, body)
+		}
+	}
+	if got := filesIn(t, dir); len(got) != 1 || !c.read(made.ID).Sets[today].Complete {
+		t.Errorf("there are %v in the end, want the image", got)
+	}
+}
+
 // The checksum of an image that never became complete may be any text of that length, also a path.
 func TestChecksumThatIsAPathReachesNoFile(t *testing.T) {
 	t.Parallel()
