@@ -179,8 +179,11 @@ func TestImageMadeElsewhere(t *testing.T) {
 	if out, _, err = s.run("image", "upload", image, "--name", "custom/ubuntu-2404", "--architecture", "amd64"); err != nil || !strings.Contains(out, "in place of what it had under this name") {
 		t.Errorf("got %q, %v", out, err)
 	}
-	s.fails([]string{"does not tell the file type", "--file-type"}, "image", "upload", s.file("image", content), "--name", "custom/a")
-	s.fails([]string{"qemu-img convert"}, "image", "upload", s.file("image.qcow2", content), "--name", "custom/a")
+	s.fails([]string{"the name image does not tell the file type: give it with --file-type, one of ddbz2, "}, "image", "upload", s.file("image", content), "--name", "custom/a")
+	_, _, err = s.run("image", "upload", s.file("image.qcow2", content), "--name", "custom/a")
+	if err == nil || !strings.Contains(err.Error(), "qemu-img convert") || strings.Contains(err.Error(), "--file-type") {
+		t.Errorf("got %v", err)
+	}
 	s.fails([]string{`"zip" is not a file type that MAAS takes`}, "image", "upload", image, "--name", "custom/a", "--file-type", "zip")
 	if out, _, err = s.run("image", "upload", s.file("image", content), "--name", "custom/a", "--file-type", "txz", "--title", "T"); err != nil || !strings.HasPrefix(out, "MAAS at "+s.host()+" has custom/a") {
 		t.Errorf("got %q, %v", out, err)
@@ -206,6 +209,7 @@ func TestErrorsSayWhatToDo(t *testing.T) {
 		"nobody listens":   {func(s *shell) { s.env["MAAS_ENDPOINT"] = "http://127.0.0.1:1/MAAS" }, upload, []string{"connection refused", "Look whether MAAS_ENDPOINT is right (http://127.0.0.1:1/MAAS/api/2.0/)"}},
 		"something else":   {func(s *shell) { s.env["MAAS_ENDPOINT"] = elsewhere(s.t) }, list, []string{"a web page answered", "check the endpoint"}},
 		"no CA file":       {func(s *shell) { s.env["MAAS_CA_FILE"] = "/nonexistent/ca.pem" }, list, []string{"the environment variable MAAS_CA_FILE is not valid"}},
+		"a name in parts":  {func(*shell) {}, func(s *shell) []string { return append(upload(s), "--name", "custom/a/b") }, []string{`"custom/a/b" is not a name that MAAS takes: custom/ and`}},
 		"a reserved name":  {func(*shell) {}, func(s *shell) []string { return append(upload(s), "--name", "custom/jammy") }, []string{"jammy is a reserved name"}},
 		"no file": {func(*shell) {}, func(s *shell) []string {
 			return []string{"image", "upload", s.dir + "/gone.tar.gz", "--name", "custom/a"}

@@ -92,8 +92,11 @@ func describe(file string, flags imagefile.Manifest) (imagefile.Manifest, error)
 	}
 	if m.FileType == "" {
 		if m.FileType, err = imagefile.GuessFileType(file); err != nil {
-			return m, fmt.Errorf("%w, with --file-type", err)
+			return m, err
 		}
+	}
+	if m.FileType == "" {
+		return m, fmt.Errorf("the name %s does not tell the file type: give it with --file-type, one of %s", filepath.Base(file), imagefile.FileTypes())
 	}
 	return m, nil
 }

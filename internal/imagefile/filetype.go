@@ -2,6 +2,7 @@ package imagefile
 
 import (
 	"fmt"
+	"maps"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -35,24 +36,14 @@ func endingOf(name string) (ending, fileType string) {
 }
 
 // GuessFileType returns MAAS's file type for an image by the name of its file, such as tgz for a root file system in a .tar.gz and ddgz for a
-// disk in a .dd.gz.
+// disk in a .dd.gz; "" where the name does not tell. It is an error if MAAS takes no files of that kind.
 func GuessFileType(path string) (string, error) {
-	name := filepath.Base(path)
-	ending, fileType := endingOf(name)
-	switch {
-	case fileType != "":
-		return fileType, nil
-	case slices.Contains([]string{".qcow2", ".vmdk", ".vhd", ".ova"}, ending):
+	ending, fileType := endingOf(filepath.Base(path))
+	if slices.Contains([]string{".qcow2", ".vmdk", ".vhd", ".ova"}, ending) {
 		return "", fmt.Errorf("MAAS does not take %s files: make a raw disk of it (qemu-img convert -O raw), compress it with gzip, and call it .dd.gz", ending)
 	}
-	return "", fmt.Errorf("the name %s does not tell the file type: give one of %s", name, fileTypes())
+	return fileType, nil
 }
 
-func fileTypes() string {
-	var all []string
-	for fileType := range inMAAS {
-		all = append(all, fileType)
-	}
-	slices.Sort(all)
-	return strings.Join(all, ", ")
-}
+// FileTypes are MAAS's file types, in one line for people.
+func FileTypes() string { return strings.Join(slices.Sorted(maps.Keys(inMAAS)), ", ") }

@@ -10,6 +10,8 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"unicode"
+	"unicode/utf8"
 )
 
 // Manifest describes an image. It is a JSON file beside the image, at [ManifestPath].
@@ -94,11 +96,13 @@ func (m Manifest) Write(path string) error {
 		return fmt.Errorf("encode the manifest: %w", err)
 	}
 	scratch := path + ".new"
-	if err := os.WriteFile(scratch, text.Bytes(), 0o644); err != nil {
-		return fmt.Errorf("write the manifest: %w", err)
+	err := os.WriteFile(scratch, text.Bytes(), 0o644)
+	if err == nil {
+		err = os.Rename(scratch, path)
 	}
-	if err := os.Rename(scratch, path); err != nil {
-		return errors.Join(fmt.Errorf("write the manifest: %w", err), os.Remove(scratch))
+	if err != nil {
+		_ = os.Remove(scratch) // it may not be there
+		return fmt.Errorf("write the manifest: %w", err)
 	}
 	return nil
 }
@@ -131,10 +135,27 @@ func (m Manifest) wrongWords() []string {
 			wrong = append(wrong, field.name+" is not set")
 		}
 	}
+	if m.Name != "" && !isName(m.Name) {
+		wrong = append(wrong, fmt.Sprintf("%q is not a name that MAAS takes: custom/ and up to %d characters, with no other slash and no space in them", m.Name, longestName))
+	}
 	if m.FileType != "" && inMAAS[m.FileType] == "" {
-		wrong = append(wrong, fmt.Sprintf("%q is not a file type that MAAS takes (%s)", m.FileType, fileTypes()))
+		wrong = append(wrong, fmt.Sprintf("%q is not a file type that MAAS takes (%s)", m.FileType, FileTypes()))
 	}
 	return wrong
+}
+
+// longestName is how many characters a name may have; with the 7 of custom/, MAAS takes 255.
+const longestName = 248
+
+// isName says whether MAAS takes a name and keeps it as it is. MAAS 3.3 to 3.7: more slashes are an error 500, which does not say what is
+// wrong, and spaces around a name are dropped. Which systems and names are taken, MAAS says.
+func isName(name string) bool {
+	system, series, prefixed := strings.Cut(name, "/")
+	if !prefixed {
+		system, series = "custom", name
+	}
+	return system != "" && series != "" && !strings.Contains(series, "/") && utf8.RuneCountInString(series) <= longestName &&
+		!strings.ContainsFunc(name, func(r rune) bool { return !unicode.IsGraphic(r) || unicode.IsSpace(r) })
 }
 
 func oneLine(wrong []string) error {

@@ -158,7 +158,7 @@ func TestNamesOfImages(t *testing.T) {
 			t.Errorf("%s: manifest %s", image, got)
 		}
 		got, err := GuessFileType(image)
-		if got != want.fileType || (err == nil) != (want.fileType != "") {
+		if got != want.fileType || (err != nil) != (image == "a.qcow2") {
 			t.Errorf("%s: %s, %v", image, got, err)
 		}
 		if got != "" && inMAAS[got] == "" {
@@ -167,5 +167,34 @@ func TestNamesOfImages(t *testing.T) {
 	}
 	if _, err := GuessFileType("a.qcow2"); !strings.Contains(err.Error(), "qemu-img convert") {
 		t.Errorf("got %v", err)
+	}
+}
+
+func TestNamesThatMAASTakes(t *testing.T) {
+	t.Parallel()
+	longest := strings.Repeat("é", longestName)
+	for name, want := range map[string]bool{
+		"custom/debian-12-k8s-v1.36.3": true,
+		"debian-12":                    true,
+		"centos/centos7-x":             true,
+		"custom/" + longest:            true,
+		longest:                        true,
+		"custom/" + longest + "x":      false,
+		longest + "x":                  false,
+		"custom/":                      false,
+		"/debian-12":                   false,
+		"custom/a/b":                   false,
+		"custom/a/":                    false,
+		"custom//a":                    false,
+		"custom/a b":                   false,
+		" custom/a":                    false,
+		"custom/a\n":                   false,
+		"custom/\x1b[2J":               false,
+	} {
+		m := wholeManifest()
+		m.Name = name
+		if err := m.check(); (err == nil) != want {
+			t.Errorf("%q: %v", name, err)
+		}
 	}
 }

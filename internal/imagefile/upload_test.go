@@ -157,6 +157,17 @@ func TestRefusalLeavesWhatIsThere(t *testing.T) {
 	}
 }
 
+func TestNameThatMAASCannotReadIsNotSent(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, "3.7.3")
+	m := w.manifest()
+	m.Name = "custom/a/b"
+	_, err := w.upload(context.Background(), w.client, m)
+	if err == nil || !strings.Contains(err.Error(), `"custom/a/b" is not a name that MAAS takes`) || len(w.anew) > 0 || len(w.region.Requests()) > 0 {
+		t.Errorf("%v after %v", err, w.region.Requests())
+	}
+}
+
 func TestNonAdministratorIsToldSo(t *testing.T) {
 	t.Parallel()
 	for _, version := range versions() {
