@@ -29,7 +29,7 @@ func Run(ctx context.Context, options Options, list func(*Project) ([]Step, erro
 	if err != nil {
 		return err
 	}
-	unlock, err := lock(ctx, filepath.Join(p.Out, ".lock"), p.log)
+	unlock, err := Lock(ctx, p.Path(".lock"), func() { p.log.printf("another build is running here; waiting for it to end") })
 	if err != nil {
 		return err
 	}

@@ -9,10 +9,8 @@ import (
 	"io"
 	"os"
 	"os/exec"
-	"runtime"
 	"strings"
 	"syscall"
-	"time"
 )
 
 // Command is a program to run.
@@ -36,8 +34,8 @@ type Command struct {
 	Stdout io.Writer
 }
 
-// CommandError is a program that did not succeed, with the end of what it wrote.
-type CommandError struct {
+// commandError is a program that did not succeed, with the end of what it wrote.
+type commandError struct {
 	argv []string
 	dir  string
 	tail []string
@@ -47,7 +45,7 @@ type CommandError struct {
 	hint string
 }
 
-func (e *CommandError) Error() string {
+func (e *commandError) Error() string {
 	if errors.Is(e.err, exec.ErrNotFound) {
 		return hintFor(e)
 	}
@@ -64,7 +62,7 @@ func (e *CommandError) Error() string {
 }
 
 // call is the program with its arguments, without those that only make it long.
-func (e *CommandError) call() string {
+func (e *commandError) call() string {
 	const longest = 100
 	text := strings.Join(e.argv, " ")
 	if len(text) > longest {
@@ -73,7 +71,7 @@ func (e *CommandError) call() string {
 	return text
 }
 
-func (e *CommandError) Unwrap() error { return e.err }
+func (e *commandError) Unwrap() error { return e.err }
 
 // tailLines is how much of a failing program's output is shown.
 const tailLines = 12
@@ -95,7 +93,7 @@ func (s *Session) Exec(ctx context.Context, c Command) error {
 		if ctx.Err() != nil {
 			return ctx.Err()
 		}
-		return &CommandError{argv: c.Argv, dir: c.Dir, tail: lines, log: path, err: err}
+		return &commandError{argv: c.Argv, dir: c.Dir, tail: lines, log: path, err: err}
 	}
 	return nil
 }
@@ -115,7 +113,7 @@ func run(cmd *exec.Cmd, c Command, log *os.File) ([]string, error) {
 	}
 	tail := make(chan []string, 1)
 	go func() { tail <- readLines(reader, log, c.OnLine) }()
-	err := runPinned(cmd)
+	err := RunProcess(cmd)
 	_ = writer.Close()
 	return <-tail, err
 }
@@ -131,14 +129,12 @@ func lastLines(path string) []string {
 }
 
 func newCommand(ctx context.Context, c Command) *exec.Cmd {
-	cmd := exec.CommandContext(ctx, c.Argv[0], c.Argv[1:]...)
+	cmd := Process(ctx, c.Argv...)
 	cmd.Dir = c.Dir
 	cmd.Env = append(cmd.Environ(), c.Env...)
 	cmd.Stdout = c.Stdout
-	// A group of its own, so that the whole of it can be killed; and it does not outlive us, however we end.
-	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
-	if !c.Lasting {
-		cmd.SysProcAttr.Pdeathsig = syscall.SIGKILL
+	if c.Lasting {
+		cmd.SysProcAttr.Pdeathsig = 0
 	}
 	if c.OwnMounts {
 		cmd.SysProcAttr.Unshareflags = syscall.CLONE_NEWNS
@@ -146,20 +142,10 @@ func newCommand(ctx context.Context, c Command) *exec.Cmd {
 	if c.OwnProcesses {
 		cmd.SysProcAttr.Cloneflags = syscall.CLONE_NEWPID
 	}
-	end := syscall.SIGKILL
 	if c.Gentle {
-		end = syscall.SIGTERM
+		cmd.Cancel = func() error { return syscall.Kill(-cmd.Process.Pid, syscall.SIGTERM) }
 	}
-	cmd.Cancel = func() error { return syscall.Kill(-cmd.Process.Pid, end) }
-	cmd.WaitDelay = 10 * time.Second
 	return cmd
-}
-
-// runPinned keeps the thread that started the program: the kernel's "parent died" signal is about threads.
-func runPinned(cmd *exec.Cmd) error {
-	runtime.LockOSThread()
-	defer runtime.UnlockOSThread()
-	return cmd.Run()
 }
 
 // readLines copies lines to the log until there are no more, and returns the last ones. It reads on when the log's disk is full:

@@ -10,7 +10,7 @@ import (
 )
 
 // hintFor says what a person can do about a program that failed, where its end or its last words tell; "" where they do not.
-func hintFor(e *CommandError) string {
+func hintFor(e *commandError) string {
 	words := strings.ToLower(strings.Join(e.tail, "\n"))
 	says := func(parts ...string) bool {
 		for _, part := range parts {
@@ -30,7 +30,7 @@ func hintFor(e *CommandError) string {
 	case killed, says("signal: killed"):
 		return "something was killed while it ran, by the kernel if memory ran out: free some (linking Kubernetes alone takes more than 1 GiB), and run this again"
 	case says("temporary failure resolving", "network is unreachable", "no such host", "connection refused", "i/o timeout",
-		"could not resolve", "couldn't download", "failed getting release file", "server misbehaving"):
+		"could not resolve", "could not connect", "connection timed out", "server misbehaving"):
 		return "the network, or a proxy of it, cannot be reached: a first build downloads Debian packages and Go modules. Run this again when it is up"
 	case says("go.mod requires go >="):
 		return "a newer Go is needed: https://go.dev/dl/"

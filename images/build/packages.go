@@ -19,7 +19,8 @@ type HostNeed struct {
 	Common bool
 }
 
-func (n HostNeed) missing() bool {
+// Missing says whether this machine lacks it.
+func (n HostNeed) Missing() bool {
 	if n.Program != "" {
 		_, err := exec.LookPath(n.Program)
 		return err != nil
@@ -61,7 +62,7 @@ func (n HostNeed) output() string {
 func (s *Session) installMissing(ctx context.Context, needs []HostNeed) error {
 	var words, names []string
 	for _, need := range needs {
-		if need.missing() {
+		if need.Missing() {
 			words = append(words, need.What)
 			names = append(names, need.Debian)
 		}
@@ -77,7 +78,7 @@ func (s *Session) installMissing(ctx context.Context, needs []HostNeed) error {
 	}
 	s.Say("installing the Debian packages %s on this machine", strings.Join(names, " "))
 	err := s.install(ctx, names)
-	if failed, ok := errors.AsType[*CommandError](err); ok {
+	if failed, ok := errors.AsType[*commandError](err); ok {
 		failed.hint = fmt.Sprintf("is the network up, and no other installation at work? By hand: apt-get update && apt-get install %s", strings.Join(names, " "))
 	}
 	return err
@@ -94,7 +95,7 @@ func (s *Session) install(ctx context.Context, names []string) error {
 	install := append([]string{"install", "-y", "--no-install-recommends"}, names...)
 	download := append([]string{"--download-only"}, install...)
 	err := apt(ctx, false, download...)
-	if _, failed := errors.AsType[*CommandError](err); failed {
+	if _, failed := errors.AsType[*commandError](err); failed {
 		// A machine that is fresh or was not used for long has no, or an old, list of packages.
 		if err = apt(ctx, false, "update"); err == nil {
 			err = apt(ctx, false, download...)

@@ -63,7 +63,7 @@ func (g GoProgram) Build(ctx context.Context, s *Session) error {
 			return err
 		}
 		if err := os.Rename(filepath.Join(dir, name), target); err != nil {
-			return fmt.Errorf("putting %s in Place: %w", name, err)
+			return fmt.Errorf("putting %s in place: %w", name, err)
 		}
 	}
 	return g.link()
@@ -90,33 +90,6 @@ func (g GoProgram) environment() []string {
 		cgo = "CGO_ENABLED=1"
 	}
 	return []string{"GOFLAGS=-trimpath -buildvcs=false", "GOWORK=off", "GOOS=", "GOARCH=", cgo}
-}
-
-// OneAfterTheOther joins two runs into one step.
-func OneAfterTheOther(runs ...func(context.Context, *Session) error) func(context.Context, *Session) error {
-	return func(ctx context.Context, s *Session) error {
-		for _, run := range runs {
-			if err := run(ctx, s); err != nil {
-				return err
-			}
-		}
-		return nil
-	}
-}
-
-// ReplaceLink makes a symbolic link in the place of whatever has that name.
-func ReplaceLink(target, path string) error {
-	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
-		return err
-	}
-	temporary := path + ".new"
-	if err := os.RemoveAll(temporary); err != nil {
-		return err
-	}
-	if err := os.Symlink(target, temporary); err != nil {
-		return err
-	}
-	return os.Rename(temporary, path)
 }
 
 // ModuleFolder is where Go keeps the sources of a module; they are downloaded if need be. The module of the folder from requires it.

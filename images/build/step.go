@@ -44,6 +44,18 @@ const (
 // NotTest keeps all files but Go tests.
 func NotTest(path string) bool { return !strings.HasSuffix(path, "_test.go") }
 
+// OneAfterTheOther joins what several steps would do into one.
+func OneAfterTheOther(runs ...func(context.Context, *Session) error) func(context.Context, *Session) error {
+	return func(ctx context.Context, s *Session) error {
+		for _, run := range runs {
+			if err := run(ctx, s); err != nil {
+				return err
+			}
+		}
+		return nil
+	}
+}
+
 // selectSteps narrows the list to those asked for and all that they need, in the list's order.
 func selectSteps(all []Step, only []string) ([]Step, error) {
 	if len(only) == 0 {

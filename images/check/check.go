@@ -13,6 +13,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/capmaas/cluster-api-provider-maas/images/build"
 	"github.com/capmaas/cluster-api-provider-maas/internal/imagefile"
 )
 
@@ -20,8 +21,8 @@ import (
 type Options struct {
 	// Repo is the root of this project's checkout.
 	Repo string
-	// Image is the file, and Manifest the one that describes it; empty means the one beside it.
-	Image, Manifest string
+	// Image is the file, with its manifest beside it.
+	Image string
 	// Out is the folder of what is built. Logs, the scratch folder and the container runtime are in it.
 	Out string
 	// Log receives a line for each check, and progress.
@@ -63,7 +64,7 @@ func Run(ctx context.Context, options Options) (Report, error) {
 	if err != nil {
 		return Report{}, err
 	}
-	unlock, err := lockFile(ctx, filepath.Join(s.out, ".check.lock"), s.say)
+	unlock, err := build.Lock(ctx, filepath.Join(s.out, ".check.lock"), func() { s.say("another check is running here; waiting for it to end") })
 	if err != nil {
 		return Report{}, err
 	}
@@ -122,13 +123,10 @@ type session struct {
 }
 
 func newSession(options Options) (*session, error) {
-	if options.Manifest == "" {
-		options.Manifest = imagefile.ManifestPath(options.Image)
-	}
 	if options.Log == nil {
 		options.Log = io.Discard
 	}
-	manifest, err := imagefile.Read(options.Manifest)
+	manifest, err := imagefile.Read(imagefile.ManifestPath(options.Image))
 	if err != nil {
 		return nil, fmt.Errorf("%w: make the image first, with `make image`", err)
 	}

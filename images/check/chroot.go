@@ -5,6 +5,8 @@ import (
 	_ "embed"
 	"os"
 	"syscall"
+
+	"github.com/capmaas/cluster-api-provider-maas/images/build"
 )
 
 // chrootScript mounts a throw-away layer over the image, what programs expect beside files, and runs a program in it. All of it is in
@@ -23,7 +25,7 @@ func newChroot(root, mountPoint string) (*chroot, error) {
 // run returns what a program prints; when it fails, all that it says.
 func (c *chroot) run(ctx context.Context, argv ...string) (string, error) {
 	script := append([]string{"sh", "-c", chrootScript, "chroot", c.root, c.mountPoint}, argv...)
-	cmd := hostCommand(ctx, script...)
+	cmd := build.Process(ctx, script...)
 	// Go makes the mounts private when it unshares them.
 	cmd.SysProcAttr.Unshareflags = syscall.CLONE_NEWNS
 	cmd.SysProcAttr.Cloneflags = syscall.CLONE_NEWPID | syscall.CLONE_NEWNET | syscall.CLONE_NEWIPC | syscall.CLONE_NEWUTS

@@ -3,7 +3,6 @@ package check
 import (
 	"context"
 	_ "embed"
-	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -157,27 +156,16 @@ func (s *session) installWith(ctx context.Context, f firmware) error {
 
 // runInstaller starts the installer's stand-in from the image's own kernel, and judges what it tells.
 func (s *session) runInstaller(ctx context.Context, d disk, f firmware, log string) (string, error) {
-	flags, err := s.firmwareFlags(f)
-	if err != nil {
-		return "", err
-	}
-	r := root{dir: s.root()}
-	kernel, err := r.resolve("vmlinuz")
-	if err != nil {
-		return "", err
-	}
-	initrd, err := r.resolve("initrd.img")
-	if err != nil {
-		return "", err
-	}
-	g, err := s.newInstallGuest(d, log)
+	g, err := s.newInstallGuest(d, f, log)
 	if err != nil {
 		return "", err
 	}
 	g.endsItself = true
-	g.argv = append(g.argv, append(flags, "-kernel", kernel, "-initrd", initrd,
-		// Behind the dashes is what MAAS gives for the installed system: here, to look for cloud-init's data elsewhere, and to talk.
-		"-append", "root=PARTUUID="+rootID+" rw init=/image-check/install console=ttyS0,115200 BOOTIF=01 --- ci.ds=NoCloud systemd.show_status=true")...)
+	// Behind the dashes is what MAAS gives for the installed system: here, to look for cloud-init's data elsewhere, and to talk.
+	err = g.addKernel(s, "root=PARTUUID="+rootID+" rw init=/image-check/install console=ttyS0,115200 BOOTIF=01 --- ci.ds=NoCloud systemd.show_status=true")
+	if err != nil {
+		return "", err
+	}
 	b, err := g.boot(ctx, s)
 	if err != nil {
 		return "", err
@@ -185,20 +173,19 @@ func (s *session) runInstaller(ctx context.Context, d disk, f firmware, log stri
 	return judgeInstall(b, f)
 }
 
-// newInstallGuest is a machine with the disk, by the serial number that MAAS knows, and with nothing in its logs yet.
-func (s *session) newInstallGuest(d disk, log string) (*guest, error) {
-	g := &guest{console: log, report: s.scratch("report"), log: log}
-	if err := errors.Join(os.RemoveAll(g.console), os.RemoveAll(g.report)); err != nil {
+// newInstallGuest is a machine with that firmware, and with the disk by the serial number that MAAS knows.
+func (s *session) newInstallGuest(d disk, f firmware, log string) (*guest, error) {
+	flags, err := s.firmwareFlags(f)
+	if err != nil {
 		return nil, err
 	}
-	g.argv = []string{
-		qemuProgram, "-nodefaults", "-no-user-config", "-no-reboot", "-display", "none",
-		"-accel", "tcg,thread=multi", "-machine", "q35", "-cpu", "Nehalem", "-smp", "2", "-m", "2048",
-		"-drive", "file=" + d.path + ",format=raw,if=none,id=disk,cache=unsafe",
-		"-device", "virtio-blk-pci,drive=disk,serial=image-check,bootindex=1",
-		"-netdev", "user,id=net,restrict=on", "-device", "virtio-net-pci,netdev=net,mac=52:54:00:12:34:56,romfile=", "-device", "virtio-rng-pci",
-		"-serial", "file:" + g.console, "-serial", "file:" + g.report, "-chardev", "stdio,id=monitor", "-mon", "chardev=monitor",
+	g, err := s.newGuest(log)
+	if err != nil {
+		return nil, err
 	}
+	g.add(flags...)
+	g.add("-drive", "file="+d.path+",format=raw,if=none,id=disk,cache=unsafe",
+		"-device", "virtio-blk-pci,drive=disk,serial=image-check,bootindex=1")
 	return g, nil
 }
 
@@ -233,23 +220,14 @@ func judgeInstall(b boot, f firmware) (string, error) {
 
 // installedGuest is the machine that starts from the disk alone. With UEFI its firmware remembers nothing, as if its battery was empty.
 func (s *session) installedGuest(d disk, f firmware) (*guest, error) {
-	flags, err := s.firmwareFlags(f)
+	g, err := s.newInstallGuest(d, f, s.log("install-"+f.name+"-start"))
 	if err != nil {
 		return nil, err
 	}
-	seed := s.scratch("seed-installed")
-	if err := writeSeed(seed, userData(startReport)); err != nil {
-		return nil, err
-	}
-	g, err := s.newInstallGuest(d, s.log("install-"+f.name+"-start"))
-	if err != nil {
-		return nil, err
-	}
-	g.argv = append(g.argv, append(flags,
-		"-drive", "file.driver=vvfat,file.dir="+seed+",file.label=CIDATA,format=raw,if=virtio,readonly=on")...)
-	return g, nil
+	return g, g.addSeed(s)
 }
 
+// firmwareFlags give it a memory of its own, which is as new each time.
 func (s *session) firmwareFlags(f firmware) ([]string, error) {
 	if f.code == "" {
 		return nil, nil

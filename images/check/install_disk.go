@@ -6,6 +6,8 @@ import (
 	"os"
 	"strconv"
 	"strings"
+
+	"github.com/capmaas/cluster-api-provider-maas/images/build"
 )
 
 // A disk as curtin makes it, for both kinds of firmware: what GRUB needs for BIOS, the EFI partition, the root file system. All is
@@ -51,7 +53,7 @@ func (s *session) newDisk(ctx context.Context) (disk, error) {
 		{"mkfs.ext4", "-q", "-F", "-L", "root", "-d", s.root(), "-E", "offset=" + offset, d.path, strconv.FormatInt(size>>10, 10) + "k"},
 		{"debugfs", "-w", "-f", commands, d.path + "?offset=" + offset},
 	} {
-		if _, err := output(ctx, hostCommand(ctx, argv...)); err != nil {
+		if _, err := output(ctx, build.Process(ctx, argv...)); err != nil {
 			return d, fmt.Errorf("making a disk of the image with %s: %w", argv[0], err)
 		}
 	}

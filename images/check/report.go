@@ -10,6 +10,8 @@ import (
 	"strings"
 	"text/tabwriter"
 	"time"
+
+	"github.com/capmaas/cluster-api-provider-maas/internal/imagefile"
 )
 
 // Report is what was checked, on which versions, and how it went. It is kept as JSON beside the image's manifest.
@@ -89,6 +91,14 @@ func oneLine(text string) string {
 	return text
 }
 
+// plural counts things.
+func plural(n int, thing string) string {
+	if n == 1 {
+		return "1 " + thing
+	}
+	return fmt.Sprintf("%d %ss", n, thing)
+}
+
 func seconds(d time.Duration) float64 { return math.Round(d.Seconds()*10) / 10 }
 
 // Failed are the checks that found something.
@@ -102,10 +112,10 @@ func (r Report) Failed() []Result {
 	return failed
 }
 
-// Table writes the report for a person: what took how long, and what failed.
-func (r Report) Table(w io.Writer) {
-	table := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
-	fmt.Fprintln(table, "\nPART\tCHECKS\tFAILED\tSECONDS")
+// table writes the report for a person: what took how long, and what failed.
+func (r Report) table(w io.Writer) {
+	columns := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
+	fmt.Fprintln(columns, "\nPART\tCHECKS\tFAILED\tSECONDS")
 	for _, part := range r.Parts {
 		var all, failed int
 		for _, check := range r.Checks {
@@ -116,9 +126,9 @@ func (r Report) Table(w io.Writer) {
 				failed++
 			}
 		}
-		fmt.Fprintf(table, "%s\t%d\t%d\t%.1f\n", part.Name, all, failed, part.Seconds)
+		fmt.Fprintf(columns, "%s\t%d\t%d\t%.1f\n", part.Name, all, failed, part.Seconds)
 	}
-	table.Flush()
+	columns.Flush()
 	for _, check := range r.Failed() {
 		fmt.Fprintf(w, "%s: %s\n", check.Name, check)
 	}
@@ -128,7 +138,7 @@ func (r Report) Table(w io.Writer) {
 func (s *session) finish(partial bool) error {
 	s.report.Partial = partial
 	s.report.Passed = len(s.report.Failed()) == 0
-	s.report.Table(s.Log)
+	s.report.table(s.Log)
 	if partial {
 		return nil
 	}
@@ -136,7 +146,7 @@ func (s *session) finish(partial bool) error {
 	if err != nil {
 		return fmt.Errorf("encoding the report: %w", err)
 	}
-	path := ReportPath(s.Manifest)
+	path := reportPath(s.Image)
 	if err := os.WriteFile(path+".new", append(text, '\n'), 0o644); err != nil {
 		return fmt.Errorf("writing the report: %w", err)
 	}
@@ -146,7 +156,7 @@ func (s *session) finish(partial bool) error {
 	return nil
 }
 
-// ReportPath is where the report of an image is: foo.check.json beside foo.manifest.json.
-func ReportPath(manifest string) string {
-	return strings.TrimSuffix(manifest, ".manifest.json") + ".check.json"
+// reportPath is where the report of an image is: foo.check.json beside foo.manifest.json.
+func reportPath(image string) string {
+	return strings.TrimSuffix(imagefile.ManifestPath(image), ".manifest.json") + ".check.json"
 }

@@ -45,11 +45,3 @@ func writeSeed(dir, userData string) error {
 	}
 	return nil
 }
-
-// plural counts things.
-func plural(n int, thing string) string {
-	if n == 1 {
-		return "1 " + thing
-	}
-	return fmt.Sprintf("%d %ss", n, thing)
-}

@@ -19,7 +19,7 @@ func cleanChecks() []static {
 		nothingAt("package-lists", "no lists and no archives of packages", "var/lib/apt/lists/*_*", "var/cache/apt/archives/*.deb", "var/cache/apt/*.bin", "var/cache/debconf/*-old", "var/lib/dpkg/*-old"),
 		{"host-name", "no host name, and not that of the machine it was made on", lookHostName},
 		{"resolv-conf", "no name servers of the machine it was made on", lookResolvConf},
-		nothingAt("leftovers", "nothing left of making it", "debootstrap", "usr/sbin/policy-rc.d", "var/lib/cloud/*", "root/.bash_history", "root/.ssh/**", "home/*", "tmp/*", "var/tmp/*",
+		nothingAt("leftovers", "nothing left of making it", "usr/sbin/policy-rc.d", "var/lib/cloud/*", "root/.bash_history", "root/.ssh/**", "home/*", "tmp/*", "var/tmp/*",
 			"run/*", "proc/*", "sys/*", "boot/grub/grub.cfg", "boot/efi/*", "etc/netplan/*", "etc/udev/rules.d/70-persistent-*", "etc/**.dpkg-new", "var/lib/kubelet/config.yaml", "etc/kubernetes/*.conf", "etc/kubernetes/pki"),
 		{"fstab", "no file systems in fstab: curtin writes it", lookFstab},
 	}

@@ -48,35 +48,3 @@ func TestAFingerprintFollowsNamesContentsAndPermissions(t *testing.T) {
 		seen[print], same = change.what, print
 	}
 }
-
-func TestMountsOverFindsLayersBelowMachines(t *testing.T) {
-	t.Parallel()
-	const table = "36 35 0:50 / /m rw,relatime shared:1 - overlay overlay rw,lowerdir=/x:/out/rootfs,upperdir=/u,workdir=/w\n" +
-		"37 35 0:51 / /n rw,relatime - overlay overlay rw,lowerdir+=/one,lowerdir+=/two,upperdir=/u,workdir=/w\n"
-	for path, want := range map[string]bool{"/out/rootfs": true, "/two": true, "/x": true, "/out": true, "/out/root": false, "/u": false} {
-		if got := mountsOver(table, path); got != want {
-			t.Errorf("%s: %t", path, got)
-		}
-	}
-}
-
-func TestModuleVersionIsWhatGoModRequires(t *testing.T) {
-	t.Parallel()
-	goMod := filepath.Join(t.TempDir(), "go.mod")
-	write(t, goMod, "module x\n\nrequire example.com/one v1.2.3\n\nrequire (\n\texample.com/two/v2 v2.0.1 // indirect\n)\n\nreplace example.com/three => example.com/three v9.9.9\n")
-	for module, want := range map[string]string{"example.com/one": "v1.2.3", "example.com/two/v2": "v2.0.1", "example.com/three": "", "example.com/two": ""} {
-		got, err := ModuleVersion(goMod, module)
-		if got != want || (err != nil) != (want == "") {
-			t.Errorf("%s: %q, %v", module, got, err)
-		}
-	}
-}
-
-func TestStampVersionTellsAllParts(t *testing.T) {
-	t.Parallel()
-	got := StampVersion("v1.36.3", "p/version")
-	want := " -X p/version.gitVersion=v1.36.3 -X p/version.gitMajor=1 -X p/version.gitMinor=36 -X p/version.gitTreeState=clean"
-	if got != want {
-		t.Errorf("%q", got)
-	}
-}

@@ -15,8 +15,8 @@ import (
 func scriptedGuest(t *testing.T, script string) *guest {
 	t.Helper()
 	dir := t.TempDir()
-	g := &guest{console: filepath.Join(dir, "console"), report: filepath.Join(dir, "report"), log: filepath.Join(dir, "console")}
-	g.argv = []string{"sh", "-c", script, "sh", g.console, g.report}
+	g := &guest{log: filepath.Join(dir, "console"), report: filepath.Join(dir, "report")}
+	g.argv = []string{"sh", "-c", script, "sh", g.log, g.report}
 	return g
 }
 
@@ -49,7 +49,7 @@ func TestCancellingEndsAGuest(t *testing.T) {
 		done <- err
 	}()
 	for {
-		if _, err := os.Stat(g.console); err == nil {
+		if _, err := os.Stat(g.log); err == nil {
 			break
 		}
 		time.Sleep(10 * time.Millisecond)
