@@ -76,7 +76,6 @@ func tell(w io.Writer, file string) error {
 	if m.Binaries != recipe.BinariesSource {
 		binaries = " BINARIES=" + m.Binaries
 	}
-	const megabyte = 1e6
 	_, err = fmt.Fprintf(w, `
 %s
   %d MB, %d MB unpacked; sha256 %s
@@ -84,7 +83,7 @@ func tell(w io.Writer, file string) error {
 check it:   make image-check KUBERNETES_VERSION=%s%s
 upload it:  go run ./cmd/capmaas image upload %s
             (with MAAS_ENDPOINT and an administrator's MAAS_API_KEY; MAAS will call it %s)
-`, file, int64(float64(m.Size)/megabyte), int64(float64(m.UnpackedSize)/megabyte), m.SHA256,
+`, file, m.Size/1e6, m.UnpackedSize/1e6, m.SHA256,
 		len(m.Packages), len(m.Programs), len(m.ContainerImages), imagefile.ManifestPath(file), m.KubernetesVersion, binaries, file, m.Name)
 	return err
 }

@@ -20,7 +20,7 @@ func newCompare() *cobra.Command {
 				fmt.Fprintln(cmd.OutOrStdout(), difference)
 			}
 			if len(differences) > 0 {
-				return fmt.Errorf("%d differences", len(differences))
+				return fmt.Errorf("the files differ in %d places, named above", len(differences))
 			}
 			fmt.Fprintln(cmd.OutOrStdout(), "both hold the same files")
 			return nil
