@@ -66,7 +66,7 @@ func checkDisk(l Layout, needs Needs) error {
 	return nil
 }
 
-// checkPaths: the kernel takes the layers of a disk in one text, with commas and colons between, and debootstrap knows no quotes.
+// checkPaths: the kernel takes the layers of a disk in one text, with commas and colons between, and the build gives its folders to shells.
 func checkPaths(l Layout) error {
 	for _, path := range []string{l.Root, l.State, l.Build} {
 		if i := strings.IndexAny(path, " \t\n,:\\\"'"); i >= 0 {
