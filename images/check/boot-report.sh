@@ -28,7 +28,6 @@ say machine-id "$(tr -d '\n' </etc/machine-id | wc -c)"
 each host-key sh -c 'cd /etc/ssh && ls ssh_host_*_key'
 for unit in containerd ssh systemd-networkd systemd-resolved kubelet; do say unit "$unit $(systemctl is-active $unit)"; done
 each image sh -c 'crictl images | tail -n +2'
-say pods "$(crictl pods --quiet 2>&1 | wc -l)"
 say virtualization "$(systemd-detect-virt)"
 say container-machine "$(systemctl show --property ConditionResult --value container-machine.service)"
 each laid sh -c 'cd /usr/lib/container-machine/files && find . -type f | while read -r file; do [ ! -e "/$file" ] || echo "${file#.}"; done'
@@ -36,6 +35,5 @@ each address ip -brief -4 address show scope global
 for name in net.ipv4.ip_forward net.bridge.bridge-nf-call-iptables; do say sysctl "$name $(sysctl -n $name 2>&1)"; done
 for name in overlay br_netfilter; do say module "$name $([ -d /sys/module/$name ] && echo yes || echo no)"; done
 say cgroup "$(stat -f -c %T /sys/fs/cgroup)"
-say apparmor "$(cat /sys/module/apparmor/parameters/enabled 2>/dev/null)"
 each swap swapon --show --noheadings
 say end ""

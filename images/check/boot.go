@@ -146,5 +146,5 @@ func judgeImages(b boot) (string, error) {
 			return "", problemf("see "+b.log, "no image %s in what crictl shows: %s", image.Name, b.fact("image"))
 		}
 	}
-	return strings.Join([]string{"crictl shows", plural(len(there), "image")}, " "), nil
+	return "crictl shows " + plural(len(there), "image"), nil
 }

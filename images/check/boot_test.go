@@ -23,7 +23,6 @@ const goodReport = `@begin
 @unit systemd-resolved active
 @unit kubelet inactive
 @image registry.k8s.io/pause   3.10   0123456789abc   1.0MB
-@pods 0
 @virtualization qemu
 @container-machine no
 @address ens3 UP 10.0.2.15/24

@@ -44,8 +44,8 @@ func parts() []part {
 	return []part{
 		{name: "file", title: "the file and its manifest", names: []string{fileCheck}, run: (*session).checkFile},
 		{name: "chroot", title: "files and programs, in a chroot", names: staticNames(), run: (*session).checkStatic},
-		{name: "container", title: "a boot as a container, as in the sandbox", names: bootNames(containerBoot()), run: (*session).checkContainer},
-		{name: "qemu", title: "a boot as a machine, under qemu's software emulation", names: bootNames(qemuBoot()), run: (*session).checkQEMU},
+		{name: "container", title: "a boot as a container, as in the sandbox", names: append(bootNames(containerBoot()), containerBoots), run: (*session).checkContainer},
+		{name: "qemu", title: "a boot as a machine, under qemu's software emulation", names: append(bootNames(qemuBoot()), qemuBoots), run: (*session).checkQEMU},
 		{name: "install", title: "an installation as MAAS does it, and the start from that disk", names: installNames(), run: (*session).checkInstall},
 	}
 }

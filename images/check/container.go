@@ -17,6 +17,9 @@ import (
 // containerLimit is far more than a boot in a container takes, which is about 10 s: a busy machine is no failure.
 const containerLimit = 5 * time.Minute
 
+// containerBoots is the name of the check that there is a boot at all.
+const containerBoots = "container-boot"
+
 // containerBoot are the checks of a boot as a container.
 func containerBoot() []bootCheck {
 	return append(everyBoot("container"), []bootCheck{
@@ -57,14 +60,14 @@ func (s *session) checkContainer(ctx context.Context) error {
 	defer cancel()
 	start := time.Now()
 	b, err := s.bootContainer(ctx, runtime)
-	if cause := context.Cause(ctx); err != nil && cause != nil && errors.Is(ctx.Err(), context.DeadlineExceeded) {
-		err = cause
+	if err != nil && errors.Is(ctx.Err(), context.DeadlineExceeded) {
+		err = context.Cause(ctx)
 	}
 	took := time.Since(start)
 	if err != nil && errors.Is(err, context.Canceled) {
 		return err
 	}
-	s.add(result("container", "container-boot", "it boots, and switches itself off", fmt.Sprintf("%.0f s", took.Seconds()), took, err))
+	s.add(result("container", containerBoots, "it boots, and switches itself off", fmt.Sprintf("%.0f s", took.Seconds()), took, err))
 	if err == nil {
 		s.judgeBoot("container", containerBoot(), b, 0)
 	}
@@ -107,7 +110,7 @@ func seedContainer(root string) error {
 func (s *session) askContainer(ctx context.Context, running *container.Running) (string, error) {
 	for {
 		said, err := running.Exec(ctx, "sh", "-c", bootReport)
-		if err == nil && slices.Contains([]string{"running", "degraded"}, readFacts(said)["state"][0]) {
+		if err == nil && slices.Contains([]string{"running", "degraded"}, boot{facts: readFacts(said)}.fact("state")) {
 			return said, nil
 		}
 		select {

@@ -12,6 +12,9 @@ import (
 	"github.com/capmaas/cluster-api-provider-maas/images/build"
 )
 
+// qemuBoots is the name of the check that there is a boot at all.
+const qemuBoots = "qemu-boot"
+
 // qemuBoot are the checks of a boot as a machine.
 func qemuBoot() []bootCheck {
 	checks := []bootCheck{
@@ -59,13 +62,12 @@ func judgeNetwork(b boot) (string, error) {
 }
 
 func judgeKernelSettings(b boot) (string, error) {
-	for key, wants := range map[string][]string{
-		"sysctl": {"net.ipv4.ip_forward 1", "net.bridge.bridge-nf-call-iptables 1"}, "module": {"overlay yes", "br_netfilter yes"}, "cgroup": {"cgroup2fs"},
+	for _, want := range []struct{ key, value string }{
+		{"sysctl", "net.ipv4.ip_forward 1"}, {"sysctl", "net.bridge.bridge-nf-call-iptables 1"},
+		{"module", "overlay yes"}, {"module", "br_netfilter yes"}, {"cgroup", "cgroup2fs"},
 	} {
-		for _, want := range wants {
-			if !slices.Contains(b.facts[key], want) {
-				return "", problemf("see /etc/sysctl.d and /etc/modules-load.d", "%s: %s", key, b.fact(key))
-			}
+		if !slices.Contains(b.facts[want.key], want.value) {
+			return "", problemf("see /etc/sysctl.d and /etc/modules-load.d", "%s: %s", want.key, b.fact(want.key))
 		}
 	}
 	if swap := b.fact("swap"); swap != "" {
@@ -109,7 +111,7 @@ func (s *session) checkQEMU(ctx context.Context) error {
 		return ctx.Err()
 	}
 	took := time.Since(start)
-	s.add(result("qemu", "qemu-boot", "it boots, tells how it went, and switches itself off when asked", fmt.Sprintf("%.0f s", took.Seconds()), took, err))
+	s.add(result("qemu", qemuBoots, "it boots, tells how it went, and switches itself off when asked", fmt.Sprintf("%.0f s", took.Seconds()), took, err))
 	s.judgeBoot("qemu", qemuBoot(), b, 0)
 	return nil
 }

@@ -48,7 +48,8 @@ func lookKernel(_ context.Context, r *root) (string, error) {
 		return "", problemf("see packages.txt: one linux-image", "modules in %s for the kernel %s", paths(found), version)
 	}
 	// Debian's hook of update-grub, and whoever starts the kernel by hand, look here.
-	for link, want := range map[string]string{"vmlinuz": "boot/vmlinuz-" + version, "initrd.img": "boot/initrd.img-" + version} {
+	for _, link := range []string{"vmlinuz", "initrd.img"} {
+		want := "boot/" + link + "-" + version
 		at, err := r.resolve(link)
 		if err != nil {
 			return "", err

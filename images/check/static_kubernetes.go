@@ -6,6 +6,7 @@ import (
 	"encoding/hex"
 	"fmt"
 	"io"
+	"maps"
 	"os"
 	"path"
 	"slices"
@@ -75,12 +76,12 @@ func lookVersions(ctx context.Context, r *root) (string, error) {
 		}
 	}
 	var told []string
-	for name, call := range versionCalls() {
+	for _, name := range slices.Sorted(maps.Keys(versionCalls())) {
 		version, there := wanted[name]
 		if !there {
 			continue
 		}
-		said, err := r.run(ctx, append([]string{name}, call...)...)
+		said, err := r.run(ctx, append([]string{name}, versionCalls()[name]...)...)
 		if err != nil {
 			return "", problemf(mendRecipe, "that %s does not run: %v", name, err)
 		}
@@ -231,18 +232,18 @@ func lookContainerImages(ctx context.Context, r *root) (string, error) {
 
 // lookGuards is about images/debian-12/root/usr/lib/container-machine: on hardware it must do nothing.
 func lookGuards(_ context.Context, r *root) (string, error) {
-	for name, guard := range map[string]string{
-		"etc/systemd/system/container-machine.service":                           "\nConditionVirtualization=container\n",
-		"usr/lib/systemd/system-generators/container-machine":                    "systemd-detect-virt --quiet --container || exit 0\n",
-		"usr/lib/container-machine/files/usr/local/bin/kubeadm":                  "systemd-detect-virt --quiet --container",
-		"usr/lib/container-machine/files/etc/cloud/cloud.cfg.d/95-container.cfg": "",
+	for _, of := range []struct{ name, guard string }{
+		{"etc/systemd/system/container-machine.service", "\nConditionVirtualization=container\n"},
+		{"usr/lib/systemd/system-generators/container-machine", "systemd-detect-virt --quiet --container || exit 0\n"},
+		{"usr/lib/container-machine/files/usr/local/bin/kubeadm", "systemd-detect-virt --quiet --container"},
+		{"usr/lib/container-machine/files/etc/cloud/cloud.cfg.d/95-container.cfg", ""},
 	} {
-		text, err := r.read(name)
+		text, err := r.read(of.name)
 		if err != nil {
-			return "", problemf(mendFiles, "no file /%s, without which the sandbox cannot boot the image", name)
+			return "", problemf(mendFiles, "no file /%s, without which the sandbox cannot boot the image", of.name)
 		}
-		if !strings.Contains(text, guard) {
-			return "", problemf(mendFiles, "no %q in /%s", strings.TrimSpace(guard), name)
+		if !strings.Contains(text, of.guard) {
+			return "", problemf(mendFiles, "no %q in /%s", strings.TrimSpace(of.guard), of.name)
 		}
 	}
 	// What is laid over the file system in a container must not lie there before.
