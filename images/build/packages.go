@@ -15,8 +15,6 @@ type HostNeed struct {
 	Program string // found in PATH, or
 	File    string // found under this path
 	Debian  string // the Debian package that has it
-	// Common ones are there on a machine with Go. Their absence makes no other step run again.
-	Common bool
 }
 
 // Missing says whether this machine lacks it.
@@ -34,9 +32,7 @@ func Install(name string, needs []HostNeed) Step {
 	var facts, outputs []string
 	for _, need := range needs {
 		outputs = append(outputs, need.output())
-		if !need.Common {
-			facts = append(facts, need.Debian)
-		}
+		facts = append(facts, need.Debian)
 	}
 	return Step{
 		Name:    name,

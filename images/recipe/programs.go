@@ -17,8 +17,8 @@ func (r *Recipe) packages() build.Step {
 		{What: "Debian's keys", File: "/usr/share/keyrings/debian-archive-keyring.gpg", Debian: "debian-archive-keyring"},
 		{What: "the pkg-config program", Program: "pkg-config", Debian: "pkg-config"},
 		{What: "libseccomp with its headers and its static library", File: "/usr/include/seccomp.h", Debian: "libseccomp-dev"},
-		{What: "gcc", Program: "gcc", Debian: "gcc", Common: true},
-		{What: "the C library's headers and static library", File: "/usr/include/stdio.h", Debian: "libc6-dev", Common: true},
+		{What: "gcc", Program: "gcc", Debian: "gcc"},
+		{What: "the C library's headers and static library", File: "/usr/include/stdio.h", Debian: "libc6-dev"},
 	})
 }
 
