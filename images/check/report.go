@@ -21,8 +21,6 @@ type Report struct {
 	SHA256  string    `json:"sha256"` // of the file, in hex
 	Checked time.Time `json:"checked"`
 	Passed  bool      `json:"passed"`
-	// Partial says that only some of the checks were asked for.
-	Partial bool `json:"partial,omitempty"`
 	// Versions of what it was checked on and with: cloud-init, netplan, kernel, qemu …
 	Versions map[string]string `json:"versions"`
 	Parts    []Part            `json:"parts"`
@@ -136,7 +134,6 @@ func (r Report) table(w io.Writer) {
 
 // finish writes the report to its place. One of only some checks does not take the place of a whole one.
 func (s *session) finish(partial bool) error {
-	s.report.Partial = partial
 	s.report.Passed = len(s.report.Failed()) == 0
 	s.report.table(s.Log)
 	if partial {

@@ -86,9 +86,6 @@ func TestChecksOfOnlySomeKindsLeaveTheWholeReportAlone(t *testing.T) {
 	if _, err := os.Stat(reportPath(s.Image)); err == nil {
 		t.Error("a partial report took the place of a whole one")
 	}
-	if !s.report.Partial || !s.report.Passed {
-		t.Errorf("report %+v", s.report)
-	}
 }
 
 func TestOnlyTakesPartsAndChecks(t *testing.T) {
