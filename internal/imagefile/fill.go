@@ -25,6 +25,8 @@ var (
 	errPiece = errors.New("send a piece of the image")
 	// errElsewhere means that MAAS would add to what another upload left.
 	errElsewhere = errors.New("an upload of the same content, under another name or architecture, is not finished in MAAS: finish that one first, or delete it in MAAS, under Images")
+	// errTaken means that what was announced is not there any more, or has become something else.
+	errTaken = errors.New("somebody else deleted or replaced the image in MAAS meanwhile: look who does, before you upload it again")
 	// errNotComplete means that MAAS has all of the content, and what is left to do is its own business.
 	errNotComplete = errors.New("MAAS has all of the image, but did not say yet that it is complete: look at it again before you upload it anew")
 )
@@ -34,7 +36,7 @@ func (j *job) fill(ctx context.Context, resource *maas.BootResource) (*maas.Boot
 	content, ok := resource.Content()
 	switch {
 	case !ok || !j.isOurs(content):
-		return nil, fmt.Errorf("MAAS answered the announcement of the image %s with another content: somebody else is uploading it", j.manifest.Name)
+		return nil, fmt.Errorf("announce the image %s: %w", j.manifest.Name, errTaken)
 	case content.Complete:
 		// MAAS 3.3 and 3.4 keep each content once.
 		return resource, nil
@@ -49,10 +51,10 @@ func (j *job) fill(ctx context.Context, resource *maas.BootResource) (*maas.Boot
 	switch {
 	case err != nil && last && errors.Is(err, maas.ErrOutcomeUnknown) && ctx.Err() == nil:
 		complete, waited := j.await(ctx, resource.ID, noticeWithin)
-		if waited != nil {
+		if errors.Is(waited, errNotComplete) {
 			return nil, err
 		}
-		return complete, nil
+		return complete, waited
 	case err != nil:
 		return nil, err
 	}
@@ -93,7 +95,9 @@ func (j *job) sendPiece(ctx context.Context, address string, piece []byte) error
 		switch {
 		case err == nil:
 			return nil
-		case !errors.Is(err, maas.ErrUnavailable) || wait > 30*time.Second || j.pause(ctx, wait) != nil:
+		case errors.Is(err, maas.ErrNotFound):
+			return fmt.Errorf("%w (%w: %w)", errTaken, errPiece, err)
+		case !errors.Is(err, maas.ErrUnavailable) || wait > 30*time.Second || j.pause(ctx, orAsAsked(wait, err)) != nil:
 			return fmt.Errorf("%w: %w", errPiece, err)
 		}
 	}
@@ -110,29 +114,45 @@ func (j *job) tell(sent int64) {
 	}
 }
 
-// await reads the boot resource until it is complete.
+// await reads the boot resource until it is complete. A MAAS that does not answer takes from the patience too.
 func (j *job) await(ctx context.Context, id int, patience time.Duration) (*maas.BootResource, error) {
 	const interval = 2 * time.Second
-	for waited := time.Duration(0); ; waited += interval {
-		resource, err := j.Client.BootResource(ctx, id)
+	var waited time.Duration
+	for first := true; ; first = false {
+		asked := time.Now()
+		resource, complete, err := j.look(ctx, id)
+		waited += time.Since(asked)
 		switch {
-		case err == nil:
-			if content, ok := resource.Content(); !ok || !j.isOurs(content) {
-				return nil, fmt.Errorf("somebody else has replaced the image %s (boot resource %d) in MAAS meanwhile", j.manifest.Name, id)
-			} else if content.Complete {
-				return resource, nil
-			}
-		case !errors.Is(err, maas.ErrUnavailable):
-			return nil, fmt.Errorf("look whether the image %s (boot resource %d) is complete: %w", j.manifest.Name, id, err)
-		}
-		if waited >= patience {
+		case complete:
+			return resource, nil
+		case err != nil && !errors.Is(err, maas.ErrUnavailable):
+			return nil, err
+		case err != nil && waited >= patience:
+			return nil, fmt.Errorf("%w (%w)", errNotComplete, err)
+		case waited >= patience:
 			return nil, errNotComplete
 		}
-		if waited == 0 && j.filled && j.Waiting != nil {
+		if first && j.filled && j.Waiting != nil {
 			j.Waiting()
 		}
 		if err := j.pause(ctx, interval); err != nil {
 			return nil, fmt.Errorf("%w (%w)", errNotComplete, err)
 		}
+		waited += interval
 	}
+}
+
+// look reads the boot resource, and says whether MAAS calls our content in it complete.
+func (j *job) look(ctx context.Context, id int) (resource *maas.BootResource, complete bool, err error) {
+	resource, err = j.Client.BootResource(ctx, id)
+	switch {
+	case errors.Is(err, maas.ErrNotFound):
+		err = errTaken
+	case err == nil:
+		if content, ok := resource.Content(); ok && j.isOurs(content) {
+			return resource, content.Complete, nil
+		}
+		err = errTaken
+	}
+	return nil, false, fmt.Errorf("look whether the image %s (boot resource %d) is complete: %w", j.manifest.Name, id, err)
 }

@@ -2,6 +2,7 @@ package imagefile
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"strings"
 
@@ -17,7 +18,10 @@ func (j *job) find(ctx context.Context) (*maas.BootResource, error) {
 	for _, b := range all {
 		if b.Name == bare(j.manifest.Name) && b.Architecture == j.manifest.Architecture {
 			found, err := j.Client.BootResource(ctx, b.ID)
-			if err != nil {
+			switch {
+			case errors.Is(err, maas.ErrNotFound): // somebody just deleted it
+				return nil, nil
+			case err != nil:
 				return nil, fmt.Errorf("look at the image %s in MAAS (boot resource %d): %w", j.manifest.Name, b.ID, err)
 			}
 			return found, nil
@@ -50,8 +54,12 @@ func (j *job) hasOtherBase(found maas.BootResource) bool {
 	return j.manifest.BaseImage != "" && found.BaseImage != "" && !strings.EqualFold(found.BaseImage, j.manifest.BaseImage)
 }
 
-// hasContent says whether there is something that could be deployed.
+// hasContent says whether there is something that could be deployed: a version that is complete, also an older one.
 func hasContent(found maas.BootResource) bool {
-	set, _ := found.Newest()
-	return set.Complete
+	for _, set := range found.Sets {
+		if set.Complete {
+			return true
+		}
+	}
+	return false
 }

@@ -156,24 +156,39 @@ func TestUploadThatEndsBeforeAnythingWasSentLeavesNothing(t *testing.T) {
 	}
 }
 
-func TestImageThatSomebodyDeletesMeanwhile(t *testing.T) {
+func TestWaitingEndsAlsoIfMAASHangs(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, "3.7.3")
-	deleted := false
-	w.onSent = func(sent int64) {
-		if sent == testPiece && !deleted {
-			deleted = true
-			if err := w.client.DeleteBootResource(context.Background(), w.named(testName)[0].ID); err != nil {
-				t.Error(err)
-			}
+	asked := 0
+	w.between = func(_ http.ResponseWriter, r *http.Request, _ http.Handler) {
+		asked++
+		<-r.Context().Done()
+	}
+	const patience = 50 * time.Millisecond
+	hasty, err := maas.New(maas.Config{Endpoint: w.url + "/MAAS", APIKey: userKey, Timeout: patience})
+	if err != nil {
+		t.Fatal(err)
+	}
+	j := &job{Uploader: Uploader{Client: hasty, Pause: func(context.Context, time.Duration) error { return nil }}, manifest: w.manifest()}
+	_, err = j.await(context.Background(), 5, patience)
+	if !errors.Is(err, errNotComplete) || !errors.Is(err, maas.ErrUnavailable) || asked != 1 {
+		t.Errorf("%v after %d questions", err, asked)
+	}
+}
+
+func TestMAASThatAsksForTimeGetsIt(t *testing.T) {
+	t.Parallel()
+	for asked, want := range map[string]time.Duration{"": 2 * time.Second, "1": 2 * time.Second, "60": time.Minute, "3600": 2 * time.Minute} {
+		w := newWorld(t, "3.7.3")
+		w.onPut(2, false, func(rw http.ResponseWriter, r *http.Request, next http.Handler) {
+			rw.Header().Set("Retry-After", asked)
+			answer(429, "text/plain", "slow down")(rw, r, next)
+		})
+		w.mustUpload(w.manifest())
+		if len(w.waits) == 0 || w.waits[0] != want {
+			t.Errorf("Retry-After %q: waited %v", asked, w.waits)
 		}
 	}
-	m := w.manifest()
-	result, err := w.upload(context.Background(), w.client, m)
-	if err != nil || len(w.anew) != 1 || !errors.Is(w.anew[0], maas.ErrNotFound) {
-		t.Fatalf("%v after %v", err, w.anew)
-	}
-	w.hasArrived(result, m)
 }
 
 // MAAS 3.5 and newer copy content to all region controllers before they call it complete.

@@ -172,7 +172,7 @@ func (j *job) clear(ctx context.Context, id int) error {
 }
 
 func (j *job) withLeftover(err error) error {
-	if j.created == 0 || j.filled {
+	if j.created == 0 || j.filled || errors.Is(err, errTaken) {
 		return err
 	}
 	return &UnfinishedError{ID: j.created, Name: j.manifest.Name, Replaced: j.replaced, Err: err}
@@ -193,10 +193,14 @@ func (j *job) mayBeginAnew(err error, try int) bool {
 
 // beforeTry is how long to wait before an upload begins anew.
 func beforeTry(try int, err error) time.Duration {
-	wait := time.Duration(try) * 5 * time.Second
+	return orAsAsked(time.Duration(try)*5*time.Second, err)
+}
+
+// orAsAsked is how long to wait if MAAS did not ask for longer.
+func orAsAsked(wait time.Duration, err error) time.Duration {
 	var e *maas.Error
-	if errors.As(err, &e) && e.RetryAfter > wait {
-		wait = min(e.RetryAfter, 2*time.Minute)
+	if errors.As(err, &e) {
+		return max(wait, min(e.RetryAfter, 2*time.Minute))
 	}
 	return wait
 }

@@ -39,6 +39,8 @@ type world struct {
 	file   string
 	client *maas.Client
 	user   *maas.Client // no administrator
+	beside *maas.Client // an administrator with nothing in between
+	url    string
 
 	mu      sync.Mutex
 	between func(w http.ResponseWriter, r *http.Request, next http.Handler) // nil for nothing
@@ -72,8 +74,11 @@ func newWorld(t *testing.T, version string) *world {
 		between(rw, r, handler)
 	}))
 	t.Cleanup(server.Close)
-	w.region = region
+	direct := httptest.NewServer(handler)
+	t.Cleanup(direct.Close)
+	w.region, w.url = region, server.URL
 	w.client, w.user = w.newClient(server.URL, simulator.DefaultAPIKey), w.newClient(server.URL, userKey)
+	w.beside = w.newClient(direct.URL, simulator.DefaultAPIKey)
 	w.write(1, testSize)
 	return w
 }
@@ -160,24 +165,32 @@ func (w *world) hasArrived(result Result, m Manifest) {
 // named are the boot resources of a name, as MAAS reads them out.
 func (w *world) named(name string) []maas.BootResource {
 	w.t.Helper()
-	w.mu.Lock()
-	w.between = nil
-	w.mu.Unlock()
-	all, err := w.client.UploadedBootResources(context.Background())
+	all, err := w.beside.UploadedBootResources(context.Background())
 	if err != nil {
-		w.t.Fatal(err)
+		w.t.Error(err)
 	}
 	var found []maas.BootResource
 	for _, b := range all {
 		if b.Name == bare(name) {
-			whole, err := w.client.BootResource(context.Background(), b.ID)
+			whole, err := w.beside.BootResource(context.Background(), b.ID)
 			if err != nil {
-				w.t.Fatal(err)
+				w.t.Error(err)
+				continue
 			}
 			found = append(found, *whole)
 		}
 	}
 	return found
+}
+
+// deleteAll deletes what MAAS has under a name, as somebody else.
+func (w *world) deleteAll(name string) {
+	w.t.Helper()
+	for _, found := range w.named(name) {
+		if err := w.beside.DeleteBootResource(context.Background(), found.ID); err != nil {
+			w.t.Error(err)
+		}
+	}
 }
 
 // writes are the requests that wanted to change something, as "PUT" or "POST".
@@ -245,9 +258,10 @@ type readCloser struct{ *bytes.Buffer }
 
 func (readCloser) Close() error { return nil }
 
-// checkUnfinished fails unless an upload left an incomplete image and said so.
+// checkUnfinished fails unless an upload left an incomplete image and said so. Nothing is in between any more then.
 func (w *world) checkUnfinished(err error, says ...string) {
 	w.t.Helper()
+	w.between = nil
 	var unfinished *UnfinishedError
 	if !errors.As(err, &unfinished) {
 		w.t.Fatalf("got %v", err)
