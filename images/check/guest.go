@@ -13,7 +13,7 @@ import (
 	"github.com/capmaas/cluster-api-provider-maas/images/build"
 )
 
-// qemuLimit bounds a boot under software emulation: three times the slowest that was seen, 364 s on two cores with four times as many busy
+// qemuLimit bounds a boot under software emulation: twice the slowest that was seen, 535 s on two cores with nearly ten times as many busy
 // processes. The login prompt came after 66 s at the quickest. The silence limit ends a guest that hangs much earlier.
 const (
 	qemuLimit   = 20 * time.Minute
