@@ -39,19 +39,25 @@ func newBar(out io.Writer, width func() int) *bar {
 	return &bar{out: out, width: width, now: time.Now}
 }
 
-// terminalWidth tells how wide the terminal is that a file is, in columns; 0 if it is none.
-func terminalWidth(file *os.File) func() int {
+// terminalWidth tells how wide the terminal is that a file is, in columns; 0 if it is none, or none on which a line can be drawn anew. Kind is
+// what TERM says.
+func terminalWidth(file *os.File, kind string) func() int {
 	fd := int(file.Fd())
-	if !term.IsTerminal(fd) {
+	if kind == "dumb" || !term.IsTerminal(fd) {
 		return func() int { return 0 }
 	}
 	return func() int {
-		columns, _, err := term.GetSize(fd)
-		if err != nil || columns < 20 {
-			return 80
-		}
-		return columns
+		reported, _, err := term.GetSize(fd)
+		return columns(reported, err)
 	}
+}
+
+// columns is how wide a terminal is that reports a width or an error.
+func columns(reported int, err error) int {
+	if err != nil || reported < 1 {
+		return 80 // serial lines do not know
+	}
+	return max(reported, 2) // the last one stays free
 }
 
 // show tells that done bytes of total are done.

@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"errors"
 	"strings"
 	"testing"
 	"time"
@@ -69,6 +70,18 @@ func TestLineFitsEveryWidth(t *testing.T) {
 				t.Errorf("%d columns: %d in %q", width, len(got), string(got))
 			}
 		}
+	}
+}
+
+func TestWidthThatATerminalReports(t *testing.T) {
+	t.Parallel()
+	for reported, want := range map[int]int{0: 80, 1: 2, 7: 7, 200: 200} {
+		if got := columns(reported, nil); got != want {
+			t.Errorf("%d: %d", reported, got)
+		}
+	}
+	if got := columns(7, errors.ErrUnsupported); got != 80 {
+		t.Errorf("an error: %d", got)
 	}
 }
 

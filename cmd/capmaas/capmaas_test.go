@@ -155,6 +155,19 @@ func TestImageWithItsManifest(t *testing.T) {
 	s.fails([]string{"debian-12-amd64.tar.gz has the checksum", "its manifest says " + m.SHA256, "build or copy both again"}, "image", "upload", image)
 }
 
+func TestTitleCannotSpoilTheList(t *testing.T) {
+	t.Parallel()
+	s := newShell(t)
+	image := s.file("a.tar.gz", content)
+	if _, _, err := s.run("image", "upload", image, "--name", "custom/a", "--title", "One\tTwo\n\x1b[2JThree"); err != nil {
+		t.Fatal(err)
+	}
+	out, _, err := s.run("image", "list")
+	if err != nil || strings.Count(out, "\n") != 2 || strings.ContainsAny(out, "\t\x1b") || !strings.Contains(out, "One Two  [2JThree") {
+		t.Errorf("got %q, %v", out, err)
+	}
+}
+
 func TestImageMadeElsewhere(t *testing.T) {
 	t.Parallel()
 	s := newShell(t)

@@ -4,7 +4,9 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strings"
 	"text/tabwriter"
+	"unicode"
 
 	"github.com/spf13/cobra"
 
@@ -67,7 +69,17 @@ func row(b maas.BootResource) string {
 		complete = "yes"
 	}
 	if !ok {
-		return fmt.Sprintf("%s\t%s\t%s\t-\t%s\t-", name, b.Architecture, b.Title, complete)
+		return fmt.Sprintf("%s\t%s\t%s\t-\t%s\t-", name, b.Architecture, plain(b.Title), complete)
 	}
-	return fmt.Sprintf("%s\t%s\t%s\t%s\t%s\t%s", name, b.Architecture, b.Title, megabytes(content.Size), complete, content.SHA256)
+	return fmt.Sprintf("%s\t%s\t%s\t%s\t%s\t%s", name, b.Architecture, plain(b.Title), megabytes(content.Size), complete, content.SHA256)
+}
+
+// plain is a text without what moves the cursor or the columns: in MAAS, titles are free.
+func plain(text string) string {
+	return strings.Map(func(r rune) rune {
+		if unicode.IsPrint(r) {
+			return r
+		}
+		return ' '
+	}, text)
 }

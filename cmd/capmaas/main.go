@@ -16,7 +16,7 @@ func main() {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	// The second Ctrl-C ends the program at once.
 	context.AfterFunc(ctx, stop)
-	err := newCommand(program{getenv: os.Getenv, out: os.Stdout, log: os.Stderr, width: terminalWidth(os.Stderr)}).ExecuteContext(ctx)
+	err := newCommand(program{getenv: os.Getenv, out: os.Stdout, log: os.Stderr, width: terminalWidth(os.Stderr, os.Getenv("TERM"))}).ExecuteContext(ctx)
 	stopped := ctx.Err() != nil
 	stop()
 	switch {
