@@ -102,9 +102,19 @@ GENERATED := api/v1beta1/zz_generated.deepcopy.go config/crd/bases config/rbac/r
 
 .PHONY: clean
 clean: ## Remove _build/: all that was built, the machines' root file system included
-	@[ ! -e .sandbox/control.sock ] || { echo "the sandbox is running from _build/: stop it first with 'make sandbox-down'" >&2; exit 1; }
-	@echo "removing $(BUILD)"
-	@rm -rf --one-file-system $(BUILD)
+	@for process in /proc/[0-9]*; do
+	  # A sandbox may have its state anywhere; its processes name the folder that they run from.
+	  arguments=$$(tr '\0' ' ' <$$process/cmdline 2>/dev/null) || continue
+	  case "$$arguments" in *" internal-init "*" --build-dir $(BUILD) "*)
+	    echo "a sandbox is running from _build/ (process $${process#/proc/}): stop it first with 'make sandbox-down'" >&2; exit 1 ;;
+	  esac
+	done
+	for lock in .lock .check.lock; do
+	  [ ! -e $(BUILD)/$$lock ] || flock --nonblock $(BUILD)/$$lock true || {
+	    echo "something is being built or checked in _build/: let it end first" >&2; exit 1; }
+	done
+	echo "removing $(BUILD)"
+	rm -rf --one-file-system $(BUILD)
 
 ##@ Check
 

@@ -191,7 +191,7 @@ func (d *Daemon) startRegion(ctx context.Context) (*simulator.Server, error) {
 		return nil, err
 	}
 	d.booter = booter
-	if d.region, err = simulator.New(newRegion(d.settings.Machines, d.apiKey, d.layout.Run("images"), booter)); err != nil {
+	if d.region, err = simulator.New(newRegion(d.settings.Machines, d.apiKey, d.images(), booter)); err != nil {
 		return nil, fmt.Errorf("making the MAAS region: %w", err)
 	}
 	server, err := d.region.Start(ctx, host.Region+":5240")
@@ -201,6 +201,9 @@ func (d *Daemon) startRegion(ctx context.Context) (*simulator.Server, error) {
 	d.reporter.note("a MAAS region with %d machines is up", d.settings.Machines)
 	return server, nil
 }
+
+// images is where the region keeps what was uploaded, each content in a file named for its sha256.
+func (d *Daemon) images() string { return d.layout.Run("images") }
 
 // forward leads the host's sockets to what they are for.
 func (d *Daemon) forward(ctx context.Context) {

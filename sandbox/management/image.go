@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"path/filepath"
 	"time"
 
 	"github.com/capmaas/cluster-api-provider-maas/images/build"
@@ -37,11 +38,20 @@ func BuiltImage(l host.Layout) (Image, error) {
 		return Image{}, fmt.Errorf("there is no machine image (make image makes it): %w", err)
 	}
 	if err != nil {
-		return Image{}, err
+		return Image{}, fmt.Errorf("%w\n%s", err, makeAnew(file))
+	}
+	if m.Binaries == recipe.BinariesRelease {
+		return Image{}, fmt.Errorf("the machine image %s was made with released binaries (its manifest says so), and the sandbox's pod network is not in such a one\n%s",
+			file, makeAnew(file))
 	}
 	return Image{
 		File: file, Name: m.Name, KubernetesVersion: m.KubernetesVersion, SHA256: m.SHA256, Size: m.Size, UnpackedSize: m.UnpackedSize,
 	}, nil
+}
+
+// makeAnew says how somebody gets rid of an image that cannot be used. The build only looks whether the files are there.
+func makeAnew(file string) string {
+	return fmt.Sprintf("make the image anew: rm %s %s && make image", file, imagefile.ManifestPath(file))
 }
 
 // between is how long nothing is told of something that takes long.
@@ -54,6 +64,9 @@ func (d *Daemon) stock(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
+	if manifest.SHA256 != image.SHA256 {
+		return fmt.Errorf("the image %s was made anew while the sandbox started: start the sandbox again", image.File)
+	}
 	client, err := maas.New(maas.Config{Endpoint: regionURL, APIKey: d.apiKey, UserAgent: "capmaas-sandbox"})
 	if err != nil {
 		return fmt.Errorf("connecting to the MAAS region: %w", err)
@@ -61,13 +74,18 @@ func (d *Daemon) stock(ctx context.Context) error {
 	begin := time.Now()
 	result, err := imagefile.Upload(ctx, client, image.File, manifest, d.sometimes("uploading "+image.Name+" to MAAS"))
 	if err != nil {
+		if manifest.Check(ctx, image.File, nil) != nil {
+			err = fmt.Errorf("%w\n%s", err, makeAnew(image.File))
+		}
 		return fmt.Errorf("uploading %s to the MAAS region: %w", image.File, err)
 	}
 	d.reporter.note("MAAS has the image %s (sha256 %.12s…, %d MB, uploaded in %s)", image.Name, result.SHA256, manifest.Size/1e6, seconds(begin))
 	begin = time.Now()
 	unpacking := d.sometimes("unpacking it for the machines")
 	waited := false
-	if _, err := d.roots.Get(ctx, image.File, result.SHA256, func(done, total int64) { waited = true; unpacking(done, total) }); err != nil {
+	// What MAAS has, and nobody else changes.
+	uploaded := filepath.Join(d.images(), result.SHA256)
+	if _, err := d.roots.Get(ctx, uploaded, result.SHA256, func(done, total int64) { waited = true; unpacking(done, total) }); err != nil {
 		return fmt.Errorf("unpacking %s: %w", image.File, err)
 	}
 	if waited {

@@ -5,7 +5,6 @@ package roots
 import (
 	"context"
 	"fmt"
-	"os"
 	"path/filepath"
 	"sync"
 	"sync/atomic"
@@ -16,6 +15,8 @@ import (
 // the process ends.
 type Cache struct {
 	dir string
+	// reserve is how many bytes of its disk unpacking leaves free: all of the sandbox stops when there are none.
+	reserve uint64
 
 	mu    sync.Mutex
 	roots map[string]*root
@@ -23,8 +24,7 @@ type Cache struct {
 
 // Has says whether an image is unpacked in the folder of a cache.
 func Has(dir, sha256 string) bool {
-	_, err := os.Stat(New(dir).path(sha256))
-	return err == nil
+	return New(dir).has(sha256)
 }
 
 // root is one root file system that somebody asked for.
@@ -39,7 +39,7 @@ type root struct {
 }
 
 // New makes a cache of the folder, which need not be there.
-func New(dir string) *Cache { return &Cache{dir: dir, roots: map[string]*root{}} }
+func New(dir string) *Cache { return &Cache{dir: dir, reserve: 1 << 30, roots: map[string]*root{}} }
 
 // Get returns the root file system of an image, and unpacks it first if nobody has done so. file is the image, and sha256 its
 // checksum, which is compared. While the caller has to wait, waiting hears about every second how many bytes of the file were unpacked,

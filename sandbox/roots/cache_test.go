@@ -13,6 +13,7 @@ import (
 	"runtime"
 	"strings"
 	"sync"
+	"syscall"
 	"testing"
 	"time"
 
@@ -230,5 +231,81 @@ func TestPruneRemovesWhatNobodyHoldsOrWants(t *testing.T) {
 	}
 	if err := Prune(filepath.Join(dir, "none"), nil); err != nil {
 		t.Errorf("without a folder: %v", err)
+	}
+}
+
+func TestAFullDiskIsLeftAlone(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	cache := New(dir)
+	cache.reserve = 1 << 62
+	path, digest := file(t, image(t, "sbin/init"))
+	_, err := cache.Get(t.Context(), path, digest, ignore)
+	if err == nil || !strings.Contains(err.Error(), "it does not fit on the disk") {
+		t.Errorf("with too little room: %v", err)
+	}
+	if left := entries(t, dir); len(left) != 1 || !strings.HasSuffix(left[0], ".lock") {
+		t.Errorf("it left %q", left)
+	}
+	cache.reserve = 0
+	if _, err := cache.Get(t.Context(), path, digest, ignore); err != nil {
+		t.Errorf("once there is room: %v", err)
+	}
+}
+
+func TestAnImageThatChangesWhileItIsUnpackedIsRefused(t *testing.T) {
+	t.Parallel()
+	path, digest := file(t, image(t, "sbin/init"))
+	before, err := os.Stat(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := isStill(path, before); err != nil {
+		t.Errorf("the same file: %v", err)
+	}
+	other, _ := file(t, image(t, "sbin/other"))
+	if err := os.Rename(other, path); err != nil {
+		t.Fatal(err)
+	}
+	if err := isStill(path, before); err == nil || !strings.Contains(err.Error(), "changed") {
+		t.Errorf("another file: %v", err)
+	}
+	if _, err := New(t.TempDir()).Get(t.Context(), path, digest, ignore); err == nil {
+		t.Error("another file was unpacked")
+	}
+}
+
+func TestARootWhoseOwnersWereChangedIsMadeAnew(t *testing.T) {
+	t.Parallel()
+	if os.Geteuid() != 0 {
+		t.Skip("only root gives files away")
+	}
+	dir := t.TempDir()
+	path, digest := file(t, image(t, "sbin/init"))
+	held := New(dir)
+	root, err := held.Get(t.Context(), path, digest, ignore)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, name := range []string{root, filepath.Join(root, "sbin"), filepath.Join(root, "sbin", "init")} {
+		if err := os.Chown(name, 1000, 1000); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if Has(dir, digest) {
+		t.Error("a root with other owners counts")
+	}
+	// Whoever wants it has to wait for those who hold it.
+	if _, err := New(dir).Get(t.Context(), path, digest, ignore); err == nil || !strings.Contains(err.Error(), "another sandbox runs from it") {
+		t.Errorf("as long as somebody holds it: %v", err)
+	}
+	if err := unix.Close(held.roots[digest].lock); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := New(dir).Get(t.Context(), path, digest, ignore); err != nil {
+		t.Fatal(err)
+	}
+	if info, err := os.Stat(filepath.Join(root, "sbin", "init")); err != nil || int(info.Sys().(*syscall.Stat_t).Uid) != os.Geteuid() {
+		t.Errorf("it was not unpacked again: %v", err)
 	}
 }

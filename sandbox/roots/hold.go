@@ -29,10 +29,10 @@ func (c *Cache) hold(ctx context.Context, r *root, file, sha256 string) (int, er
 	if err := os.MkdirAll(c.dir, 0o700); err != nil {
 		return 0, fmt.Errorf("making the folder of unpacked images: %w", err)
 	}
-	for {
+	for spoilt := 0; ; {
 		lock, err := tryLock(c.path(sha256)+lockSuffix, unix.LOCK_SH)
 		if err == nil {
-			if _, err := os.Stat(c.path(sha256)); err == nil {
+			if c.has(sha256) {
 				return keep(lock)
 			}
 			lock.Close()
@@ -45,6 +45,13 @@ func (c *Cache) hold(ctx context.Context, r *root, file, sha256 string) (int, er
 		default:
 			// Whoever is at it may be making it, and keep it then: so from the beginning.
 			time.Sleep(200 * time.Millisecond)
+			// Whoever holds what cannot be used may do so for ever.
+			if spoilt++; !c.isSpoilt(sha256) {
+				spoilt = 0
+			}
+			if spoilt > 15 {
+				return 0, fmt.Errorf("%s does not belong to root any more, and another sandbox runs from it: stop that one first", c.path(sha256))
+			}
 		}
 	}
 }
@@ -56,7 +63,7 @@ func (c *Cache) make(ctx context.Context, r *root, file, sha256 string) error {
 		return err
 	}
 	defer lock.Close()
-	if _, err := os.Stat(c.path(sha256)); err == nil {
+	if c.has(sha256) {
 		return nil
 	}
 	info, err := os.Stat(file)
@@ -67,19 +74,46 @@ func (c *Cache) make(ctx context.Context, r *root, file, sha256 string) error {
 	if err := compare(file, sha256); err != nil {
 		return err
 	}
-	scratch := c.scratch(sha256)
-	if err := os.RemoveAll(scratch); err != nil {
+	// What has the name and is not whole any more goes too.
+	if err := c.clear(sha256); err != nil {
 		return fmt.Errorf("clearing what is left of an unpacked image: %w", err)
 	}
-	err = archive.Unpack(ctx, file, scratch, r.done.Store)
+	scratch := c.scratch(sha256)
+	err = c.unpack(ctx, file, scratch, r)
 	if err == nil {
 		err = checkRoot(scratch)
+	}
+	if err == nil {
+		err = isStill(file, info)
 	}
 	if err == nil {
 		err = commit(scratch, c.path(sha256))
 	}
 	if err != nil {
 		return errors.Join(explain(err), os.RemoveAll(scratch))
+	}
+	return nil
+}
+
+// unpack unpacks the image, as long as the disk is not full: what was uploaded may be of any size.
+func (c *Cache) unpack(ctx context.Context, file, scratch string, r *root) error {
+	ctx, stop := whileFree(ctx, c.dir, c.reserve)
+	defer stop()
+	err := archive.Unpack(ctx, file, scratch, r.done.Store)
+	if full, ok := errors.AsType[*fullError](context.Cause(ctx)); ok && err != nil {
+		return full
+	}
+	return err
+}
+
+// isStill makes sure that what was unpacked is what was compared before, and not what another upload or build put in its place.
+func isStill(file string, before os.FileInfo) error {
+	after, err := os.Stat(file)
+	if err != nil {
+		return fmt.Errorf("looking at the image: %w", err)
+	}
+	if !os.SameFile(before, after) || after.Size() != before.Size() || !after.ModTime().Equal(before.ModTime()) {
+		return fmt.Errorf("the image %s was changed while it was unpacked", file)
 	}
 	return nil
 }
@@ -116,6 +150,9 @@ func checkRoot(dir string) error {
 	}
 	if _, err := root.Lstat(filepath.Join("sbin", "init")); err != nil {
 		return ErrNoMachine
+	}
+	if !isOurs(dir) {
+		return errors.New("its outermost folder does not belong to root: pack it as root, or by tar --numeric-owner --owner=0")
 	}
 	return nil
 }

@@ -35,6 +35,20 @@ func Prune(dir string, keep []string) error {
 	return errors.Join(failed...)
 }
 
+// clear removes a root, and what is half-made of it. The caller has the lock for itself alone.
+func (c *Cache) clear(sha256 string) error {
+	err := os.RemoveAll(c.scratch(sha256))
+	if err != nil {
+		return err
+	}
+	// Never half a root under its name.
+	err = os.Rename(c.path(sha256), c.scratch(sha256))
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	return errors.Join(err, os.RemoveAll(c.scratch(sha256)))
+}
+
 // remove removes a root that nobody holds, or, if it is to be kept, only what is half-made of it.
 func (c *Cache) remove(sha256 string, keep bool) error {
 	path := c.path(sha256)
@@ -48,10 +62,7 @@ func (c *Cache) remove(sha256 string, keep bool) error {
 	defer lock.Close()
 	failed := os.RemoveAll(c.scratch(sha256))
 	if failed == nil && !keep {
-		// Never half a root under its name.
-		if err := os.Rename(path, c.scratch(sha256)); err == nil {
-			failed = os.RemoveAll(c.scratch(sha256))
-		}
+		failed = c.clear(sha256)
 	}
 	if _, err := os.Stat(path); err != nil && failed == nil {
 		failed = os.Remove(path + lockSuffix)

@@ -1,8 +1,6 @@
 package main
 
 import (
-	"errors"
-	"io/fs"
 	"path/filepath"
 
 	"github.com/capmaas/cluster-api-provider-maas/internal/imagefile"
@@ -19,14 +17,10 @@ func removeOldRoots(l host.Layout) error {
 	}
 	var built []string
 	for _, path := range paths {
-		m, err := imagefile.Read(path)
-		if errors.Is(err, fs.ErrNotExist) {
-			continue // A build has just replaced it.
+		// One that a build is just replacing, or that is damaged, tells of no image that could be used.
+		if m, err := imagefile.Read(path); err == nil {
+			built = append(built, m.SHA256)
 		}
-		if err != nil {
-			return err
-		}
-		built = append(built, m.SHA256)
 	}
 	return roots.Prune(l.Roots(), built)
 }
