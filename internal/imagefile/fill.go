@@ -26,16 +26,16 @@ var (
 	// errElsewhere means that MAAS would add to what another upload left.
 	errElsewhere = errors.New("an upload of the same content, under another name or architecture, is not finished in MAAS: finish that one first, or delete it in MAAS, under Images")
 	// errTaken means that what was announced is not there any more, or has become something else.
-	errTaken = errors.New("somebody else deleted or replaced the image in MAAS meanwhile: look who does, before you upload it again")
+	errTaken = errors.New("somebody else deleted or replaced the image in MAAS meanwhile")
 	// errNotComplete means that MAAS has all of the content, and what is left to do is its own business.
 	errNotComplete = errors.New("MAAS has all of the image, but did not say yet that it is complete: look at it again before you upload it anew")
 )
 
 // fill sends the content, and returns the boot resource once it is complete.
 func (j *job) fill(ctx context.Context, resource *maas.BootResource) (*maas.BootResource, error) {
-	content, ok := resource.Content()
+	content, _ := resource.Content()
 	switch {
-	case !ok || !j.isOurs(content):
+	case !j.isOurs(*resource):
 		return nil, fmt.Errorf("announce the image %s: %w", j.manifest.Name, errTaken)
 	case content.Complete:
 		// MAAS 3.3 and 3.4 keep each content once.
@@ -146,12 +146,10 @@ func (j *job) await(ctx context.Context, id int, patience time.Duration) (*maas.
 func (j *job) look(ctx context.Context, id int) (resource *maas.BootResource, complete bool, err error) {
 	resource, err = j.Client.BootResource(ctx, id)
 	switch {
-	case errors.Is(err, maas.ErrNotFound):
-		err = errTaken
-	case err == nil:
-		if content, ok := resource.Content(); ok && j.isOurs(content) {
-			return resource, content.Complete, nil
-		}
+	case err == nil && j.isOurs(*resource):
+		content, _ := resource.Content()
+		return resource, content.Complete, nil
+	case err == nil, errors.Is(err, maas.ErrNotFound):
 		err = errTaken
 	}
 	return nil, false, fmt.Errorf("look whether the image %s (boot resource %d) is complete: %w", j.manifest.Name, id, err)

@@ -32,12 +32,14 @@ func (j *job) find(ctx context.Context) (*maas.BootResource, error) {
 
 // isThere says whether nothing has to be sent. The title is not compared: to change it, MAAS would want all of the content again.
 func (j *job) isThere(found maas.BootResource) bool {
-	content, ok := found.Content()
-	return ok && content.Complete && j.isOurs(content) && content.FileType == inMAAS[j.manifest.FileType] && !j.hasOtherBase(found)
+	content, _ := found.Content()
+	return j.isOurs(found) && content.Complete && content.FileType == inMAAS[j.manifest.FileType] && !j.hasOtherBase(found)
 }
 
-func (j *job) isOurs(content maas.BootResourceFile) bool {
-	return strings.EqualFold(content.SHA256, j.manifest.SHA256) && content.Size == j.manifest.Size
+// isOurs says whether what a boot resource has, or is to get, is the image.
+func (j *job) isOurs(resource maas.BootResource) bool {
+	content, ok := resource.Content()
+	return ok && strings.EqualFold(content.SHA256, j.manifest.SHA256) && content.Size == j.manifest.Size
 }
 
 // isInTheWay says whether what is there has to be deleted first. Anything else is better left until MAAS has accepted what replaces it.
@@ -45,8 +47,8 @@ func (j *job) isOurs(content maas.BootResourceFile) bool {
 // It is an unfinished upload of the same content: MAAS 3.3 and 3.4 go on with the part that arrived, and newer ones may append to it on disk,
 // while neither tells reliably how much it is.
 func (j *job) isInTheWay(found maas.BootResource) bool {
-	content, ok := found.Content()
-	return ok && !content.Complete && j.isOurs(content)
+	content, _ := found.Content()
+	return j.isOurs(found) && !content.Complete
 }
 
 // hasOtherBase says whether the base image is known to be another one. MAAS before 3.5 does not tell.

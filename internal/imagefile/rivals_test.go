@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"net/http"
+	"strings"
 	"testing"
 
 	"github.com/capmaas/cluster-api-provider-maas/maas"
@@ -27,26 +28,50 @@ func TestImageThatSomebodyDeletesMeanwhile(t *testing.T) {
 	w.hasArrived(result, m)
 }
 
-// Two who upload at once under one name take it from each other, whether it is the same or another content. One of them gets through, and the
-// other is not told to do the same again.
-func TestTwoUploadsUnderOneName(t *testing.T) {
+// Two who upload the same at once take it from each other. One of them gets through, and the other is not told to do the same again.
+func TestTwoUploadsOfOneImage(t *testing.T) {
 	t.Parallel()
 	for _, version := range versions() {
-		for _, seed := range []uint64{1, 2} {
+		w := newWorld(t, version)
+		other := newOther(t, w, 1)
+		// Whenever a piece of this one is on its way, the other announces its image.
+		w.onPut(2, true, func(rw http.ResponseWriter, r *http.Request, next http.Handler) {
+			other.announce()
+			next.ServeHTTP(rw, r)
+		})
+		_, err := w.upload(context.Background(), w.client, w.manifest())
+		var unfinished *UnfinishedError
+		if !errors.Is(err, errTaken) || errors.As(err, &unfinished) || len(w.anew) != 1 || !strings.Contains(err.Error(), "look who does, before you upload it again") {
+			t.Errorf("%s: %v after %v", version, err, w.anew)
+		}
+		if left := w.named(testName); len(left) != 1 || left[0].ID != other.resource.ID {
+			t.Errorf("%s: MAAS has %+v, want what the other announced", version, left)
+		}
+	}
+}
+
+// What somebody else brings under the name while an upload runs is not replaced by that upload, whichever way it took the place.
+func TestOtherImageThatTakesTheNameStays(t *testing.T) {
+	t.Parallel()
+	for _, version := range versions() {
+		for _, inPlace := range []bool{false, true} {
 			w := newWorld(t, version)
-			mine := w.manifest()
-			other := newOther(t, w, seed)
-			// Whenever a piece of this one is on its way, the other announces its image.
-			w.onPut(2, true, func(rw http.ResponseWriter, r *http.Request, next http.Handler) {
-				other.announce()
+			other := newOther(t, w, 2)
+			w.onPut(2, false, func(rw http.ResponseWriter, r *http.Request, next http.Handler) {
+				if inPlace {
+					other.create()
+				} else {
+					other.announce()
+				}
 				next.ServeHTTP(rw, r)
 			})
-			_, err := w.upload(context.Background(), w.client, mine)
+			_, err := w.upload(context.Background(), w.client, w.manifest())
 			var unfinished *UnfinishedError
-			if !errors.Is(err, errTaken) || errors.As(err, &unfinished) || len(w.anew) != 1 {
+			if !errors.Is(err, errTaken) || errors.As(err, &unfinished) {
 				t.Errorf("%s: %v after %v", version, err, w.anew)
 			}
-			if left := w.named(testName); len(left) != 1 || left[0].ID != other.resource.ID {
+			left := w.named(testName)
+			if content, _ := left[0].Content(); len(left) != 1 || content.SHA256 != other.params.SHA256 {
 				t.Errorf("%s: MAAS has %+v, want what the other announced", version, left)
 			}
 		}
@@ -71,6 +96,10 @@ func newOther(t *testing.T, w *world, seed uint64) *other {
 // announce does as [Uploader] does: it clears away what is there, and begins.
 func (o *other) announce() {
 	o.w.deleteAll(testName)
+	o.create()
+}
+
+func (o *other) create() {
 	var err error
 	if o.resource, err = o.w.beside.CreateBootResource(context.Background(), o.params); err != nil {
 		o.w.t.Error(err)

@@ -123,6 +123,8 @@ func (j *job) once(ctx context.Context) error {
 	case j.isThere(*found):
 		j.result = Result{Resource: *found, SHA256: j.manifest.SHA256, AlreadyThere: j.created == 0, Replaced: j.replaced}
 		return nil
+	case j.created != 0 && !j.isOurs(*found):
+		return errTaken // what was there before went when MAAS took the announcement
 	case found.ID != j.created && hasContent(*found):
 		j.replaced = true
 	}
@@ -172,7 +174,10 @@ func (j *job) clear(ctx context.Context, id int) error {
 }
 
 func (j *job) withLeftover(err error) error {
-	if j.created == 0 || j.filled || errors.Is(err, errTaken) {
+	switch {
+	case errors.Is(err, errTaken):
+		return fmt.Errorf("%w: look who does, before you upload it again", err)
+	case j.created == 0 || j.filled:
 		return err
 	}
 	return &UnfinishedError{ID: j.created, Name: j.manifest.Name, Replaced: j.replaced, Err: err}
