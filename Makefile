@@ -104,15 +104,16 @@ GENERATED := api/v1beta1/zz_generated.deepcopy.go config/crd/bases config/rbac/r
 clean: ## Remove _build/: all that was built, the machines' root file system included
 	@for process in /proc/[0-9]*; do
 	  # A sandbox may have its state anywhere; its processes name the folder that they run from.
-	  arguments=$$(tr '\0' ' ' <$$process/cmdline 2>/dev/null) || continue
-	  case "$$arguments" in *" internal-init "*" --build-dir $(BUILD) "*)
-	    echo "a sandbox is running from _build/ (process $${process#/proc/}): stop it first with 'make sandbox-down'" >&2; exit 1 ;;
-	  esac
+	  arguments=$$(tr '\0' ' ' 2>/dev/null <$$process/cmdline) || continue
+	  [[ $$arguments =~ ^[^\ ]+\ internal-init\  && $$arguments == *" --build-dir $(BUILD) "* ]] || continue
+	  echo "a sandbox is running from _build/ (process $${process#/proc/}): stop it first with 'make sandbox-down'" >&2; exit 1
 	done
 	for lock in .lock .check.lock; do
 	  [ ! -e $(BUILD)/$$lock ] || flock --nonblock $(BUILD)/$$lock true || {
 	    echo "something is being built or checked in _build/: let it end first" >&2; exit 1; }
 	done
+	! grep -qF ' $(BUILD)/' /proc/self/mountinfo || {
+	  echo "something is mounted below _build/, as a check that was killed leaves it: 'make image-check' ends and clears that" >&2; exit 1; }
 	echo "removing $(BUILD)"
 	rm -rf --one-file-system $(BUILD)
 

@@ -32,7 +32,7 @@ func eachEntry(ctx context.Context, file string, progress func(done int64), visi
 		return source.explain(err)
 	}
 	defer z.Close()
-	content := contents{in: tar.NewReader(z), explain: source.explain}
+	content := contents{in: tar.NewReader(z), ended: ctx.Err, explain: source.explain}
 	for {
 		header, err := content.in.Next()
 		if errors.Is(err, io.EOF) {
@@ -95,10 +95,15 @@ func (s *source) explain(err error) error {
 // contents reads the entry that an archive is at.
 type contents struct {
 	in      *tar.Reader
+	ended   func() error
 	explain func(error) error
 }
 
 func (c contents) Read(b []byte) (int, error) {
+	// A sparse file may go on for ever without anything being read of the archive.
+	if err := c.ended(); err != nil {
+		return 0, err
+	}
 	n, err := c.in.Read(b)
 	if err != nil && !errors.Is(err, io.EOF) {
 		err = c.explain(err)
@@ -109,10 +114,16 @@ func (c contents) Read(b []byte) (int, error) {
 // errName is an entry that would end up elsewhere.
 var errName = errors.New("its name leads out of the folder")
 
+// longestName is that of the kernel's own calls. It also bounds how many folders are open at a time.
+const longestName = 4095
+
 // localName turns the name of an entry into a path below the root: "." or "etc/hosts".
 func localName(name string) (string, error) {
 	if name == "" || strings.HasPrefix(name, "/") || strings.Contains(name, "\x00") {
 		return "", errName
+	}
+	if len(name) > longestName {
+		return "", fmt.Errorf("its name is longer than %d bytes", longestName)
 	}
 	for part := range strings.SplitSeq(name, "/") {
 		if part == ".." {

@@ -83,7 +83,7 @@ type properties struct {
 
 func (u *unpacker) entry(header *tar.Header, content io.Reader) error {
 	if err := u.place(header, content); err != nil {
-		return fmt.Errorf("%s: %w", header.Name, err)
+		return fmt.Errorf("%.200s: %w", header.Name, err)
 	}
 	return nil
 }

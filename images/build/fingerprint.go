@@ -112,7 +112,7 @@ func (p *Project) current(s Step, fingerprint string) bool {
 			return false
 		}
 	}
-	return true
+	return s.Whole == nil || s.Whole()
 }
 
 // stamp records that the step is current. It is removed before a step starts, so an interrupted one runs again.

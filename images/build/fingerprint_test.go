@@ -48,3 +48,24 @@ func TestAFingerprintFollowsNamesContentsAndPermissions(t *testing.T) {
 		seen[print], same = change.what, print
 	}
 }
+
+func TestWhatIsNotWholeIsMadeAgain(t *testing.T) {
+	t.Parallel()
+	p, _ := newTestProject(t)
+	var r recorder
+	whole := true
+	step := r.step(p, "a")
+	step.Whole = func() bool { return whole }
+	for _, round := range []struct {
+		whole bool
+		runs  int
+	}{{true, 1}, {true, 0}, {false, 1}, {true, 0}} {
+		whole = round.whole
+		if err := newSchedule(p, []Step{step}).run(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		if ran := r.take(); len(ran) != round.runs {
+			t.Errorf("whole %t: it ran %d times, want %d", round.whole, len(ran), round.runs)
+		}
+	}
+}

@@ -25,6 +25,8 @@ type Step struct {
 	Facts []string
 	// Outputs must exist for the step to be current.
 	Outputs []string
+	// Whole, when set, says whether the outputs that exist are what Run made, as far as can be told quickly.
+	Whole func() bool
 	// Root says that only root can make them.
 	Root bool
 	// Run makes the outputs. Each is put in place with one rename.

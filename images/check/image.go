@@ -27,7 +27,7 @@ func (s *session) checkFile(ctx context.Context) error {
 }
 
 func (s *session) compareSum(ctx context.Context) (string, error) {
-	const again = "make the image again: `make image`"
+	again := fmt.Sprintf("remove %s, and make it again: `make image`", s.Image)
 	f, err := os.Open(s.Image)
 	if err != nil {
 		return "", err

@@ -66,7 +66,11 @@ func (r *Recipe) bootstrap(ctx context.Context, s *build.Session, packages []str
 		}
 	}
 	// The times in an initial RAM disk and in compiled Python follow the variable.
-	env := []string{fmt.Sprintf("SOURCE_DATE_EPOCH=%d", epoch().Unix())}
+	env := []string{
+		fmt.Sprintf("SOURCE_DATE_EPOCH=%d", epoch().Unix()),
+		// What it leaves when it is killed goes with the rest.
+		"TMPDIR=" + dir,
+	}
 	if err := s.Exec(ctx, build.Command{Argv: argv, OwnMounts: true, OwnProcesses: true, OnLine: onLine, Env: env}); err != nil {
 		return err
 	}

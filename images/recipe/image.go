@@ -26,9 +26,20 @@ func (r *Recipe) image() build.Step {
 		Files:   []string{r.code(), r.Source("images", "archive")},
 		Keep:    build.NotTest,
 		Outputs: []string{file, imagefile.ManifestPath(file)},
+		Whole:   func() bool { return isWhole(file) },
 		Root:    true,
 		Run:     r.pack,
 	}
+}
+
+// isWhole says whether an image has the size that its manifest says: a copy that was cut off has not.
+func isWhole(file string) bool {
+	m, err := imagefile.Read(imagefile.ManifestPath(file))
+	if err != nil {
+		return false
+	}
+	info, err := os.Stat(file)
+	return err == nil && info.Size() == m.Size
 }
 
 func (r *Recipe) pack(ctx context.Context, s *build.Session) error {
