@@ -65,7 +65,7 @@ sandbox-program: go-there
 
 .PHONY: image
 image: root-there image-program ## Make the image of KUBERNETES_VERSION, with a manifest; BINARIES=release takes released programs
-	@$(BIN)/image build --kubernetes-version '$(KUBERNETES_VERSION)' --binaries '$(BINARIES)'
+	@$(BIN)/image build --kubernetes-version '$(KUBERNETES_VERSION)' --binaries '$(BINARIES)' $(if $(REFRESH),--refresh)
 
 .PHONY: image-check
 image-check: root-there image-program ## Check that image: its files, in a chroot, as a container, as a machine under qemu

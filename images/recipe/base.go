@@ -8,6 +8,7 @@ import (
 	"runtime"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/capmaas/cluster-api-provider-maas/images/build"
 )
@@ -23,7 +24,7 @@ func (r *Recipe) base() build.Step {
 		Title:   "Debian " + debianRelease + " for the machines",
 		Lane:    build.Assembling,
 		Needs:   []string{packagesStep},
-		Files:   []string{list, r.sources(), r.data("hooks")},
+		Files:   []string{list, r.sources(), r.data("hooks"), r.refreshed(), r.code("base.go"), r.code("sources.go")},
 		Facts:   append([]string{debianRelease}, traces()...),
 		Outputs: []string{filepath.Join(r.baseRoot(), "sbin", "init")},
 		Root:    true,
@@ -35,6 +36,14 @@ func (r *Recipe) base() build.Step {
 			return r.bootstrap(ctx, s, names)
 		},
 	}
+}
+
+// refreshed holds the time at which Debian's newest packages were last asked for by somebody.
+func (r *Recipe) refreshed() string { return r.Path("images", "parts", "refreshed") }
+
+// Refresh has the next build take Debian's newest packages, in place of those it took before.
+func (r *Recipe) Refresh() error {
+	return build.ReplaceFile(r.refreshed(), fmt.Appendln(nil, time.Now().UTC().Format(time.RFC3339)), 0o644)
 }
 
 func (r *Recipe) bootstrap(ctx context.Context, s *build.Session, packages []string) error {
@@ -70,6 +79,8 @@ func (r *Recipe) bootstrap(ctx context.Context, s *build.Session, packages []str
 		fmt.Sprintf("SOURCE_DATE_EPOCH=%d", epoch().Unix()),
 		// What it leaves when it is killed goes with the rest.
 		"TMPDIR=" + dir,
+		// By name, because a path may hold what means something to a shell.
+		packageCache + "=" + s.Path("cache", "debian"),
 	}
 	if err := s.Exec(ctx, build.Command{Argv: argv, OwnMounts: true, OwnProcesses: true, OnLine: onLine, Env: env}); err != nil {
 		return err

@@ -159,7 +159,9 @@ func (r *Recipe) runcProgram() string {
 func (r *Recipe) plugin(name string) string { return r.node(filepath.Join("cni", name)) }
 
 // code is this package, for steps that it does itself and in seconds: a change of it runs them again.
-func (r *Recipe) code() string { return r.Source("images", "recipe") }
+func (r *Recipe) code(file ...string) string {
+	return r.Source(append([]string{"images", "recipe"}, file...)...)
+}
 
 // BootResource is the name under which MAAS knows the image of a version of Kubernetes.
 func BootResource(version string) string { return "custom/" + distribution + "-k8s-" + version }

@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"fmt"
 	"os"
-	"path/filepath"
 	"strings"
 )
 
@@ -28,11 +27,16 @@ func (r *Recipe) debianHooks() ([]string, error) {
 	}
 	return []string{
 		"--skip=download/empty",
-		fmt.Sprintf(`--setup-hook=mkdir -p "$1/var/cache/apt/archives"; find %q -name "*.deb" -exec cp -t "$1/var/cache/apt/archives" {} +`, cache),
-		fmt.Sprintf(`--customize-hook=find "$1/var/cache/apt/archives" -name "*.deb" -exec cp -t %q {} +`, cache),
+		`--setup-hook=mkdir -p "$1/var/cache/apt/archives"; find "$` + packageCache + `" -name "*.deb" -exec cp -t "$1/var/cache/apt/archives" {} +`,
+		// Of each package what was installed, so that the folder does not grow for ever.
+		`--customize-hook=chroot "$1" apt-get autoclean -qq; find "$` + packageCache + `" -name "*.deb" -delete
+			find "$1/var/cache/apt/archives" -name "*.deb" -exec cp -t "$` + packageCache + `" {} +`,
 		"--hook-dir=" + r.data("hooks"),
 	}, nil
 }
+
+// packageCache is the variable that tells mmdebstrap's hooks where packages are kept.
+const packageCache = "CAPMAAS_PACKAGE_CACHE"
 
 // mirrors are the addresses of Debian's archives.
 type mirrors struct{ main, security string }
@@ -42,12 +46,8 @@ func hostMirrors() mirrors {
 	if release, err := os.ReadFile("/etc/os-release"); err != nil || !bytes.Contains(release, []byte("\nID=debian\n")) {
 		return mirrors{}
 	}
-	files, err := filepath.Glob("/etc/apt/sources.list.d/debian.sources")
-	if err != nil {
-		return mirrors{}
-	}
 	var lists strings.Builder
-	for _, path := range append(files, "/etc/apt/sources.list") {
+	for _, path := range []string{"/etc/apt/sources.list.d/debian.sources", "/etc/apt/sources.list"} {
 		// One of the two is there.
 		content, _ := os.ReadFile(path)
 		lists.Write(content)

@@ -19,6 +19,7 @@ var errStopped = errors.New("stopped; nothing is left running, and what is built
 
 func newBuild(p *places) *cobra.Command {
 	var version, binaries string
+	var refresh bool
 	sites := recipe.UpstreamSites()
 	cmd := &cobra.Command{
 		Use: "build", Short: "Make the image of one version of Kubernetes, as root", Args: cobra.NoArgs,
@@ -29,7 +30,10 @@ func newBuild(p *places) *cobra.Command {
 				if made, err = newRecipe(project, version, binaries, sites); err != nil {
 					return nil, err
 				}
-				return made.Steps(), nil
+				if refresh {
+					err = made.Refresh()
+				}
+				return made.Steps(), err
 			}
 			err := build.Run(cmd.Context(), build.Options{Repo: p.root, Out: p.out(), Log: os.Stdout}, list)
 			if cmd.Context().Err() != nil {
@@ -45,6 +49,7 @@ func newBuild(p *places) *cobra.Command {
 	flags.StringVar(&version, "kubernetes-version", "", "version of Kubernetes, such as v1.36.3 (default: that of the sandbox)")
 	flags.StringVar(&binaries, "binaries", recipe.BinariesSource, "where programs and container images come from: "+
 		recipe.BinariesSource+" compiles them, "+recipe.BinariesRelease+" downloads what their projects released")
+	flags.BoolVar(&refresh, "refresh", false, "take Debian's newest packages, also if all is built already")
 	flags.StringVar(&sites.Kubernetes, "kubernetes-site", sites.Kubernetes, "where released programs of Kubernetes are found, or a mirror of it")
 	flags.StringVar(&sites.GitHub, "github-site", sites.GitHub, "where other released programs are found, or a mirror of it")
 	flags.StringVar(&sites.Registry, "registry", sites.Registry, "where released container images are found, in place of the registry in their names")
