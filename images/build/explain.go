@@ -40,7 +40,7 @@ func hintFor(e *commandError) string {
 
 // explainFullDisk says which disk is full, where that is what went wrong.
 func explainFullDisk(err error, out string) error {
-	if !errors.Is(err, syscall.ENOSPC) && !strings.Contains(err.Error(), "no space left on device") {
+	if !errors.Is(err, syscall.ENOSPC) && !strings.Contains(strings.ToLower(err.Error()), "no space left on device") {
 		return err
 	}
 	var places []string

@@ -49,7 +49,7 @@ func TestAnOutputFolderThatCannotBeWrittenToIsExplained(t *testing.T) {
 
 func TestAFullDiskIsNamed(t *testing.T) {
 	t.Parallel()
-	for _, err := range []error{&os.PathError{Op: "write", Path: "x", Err: syscall.ENOSPC}, errors.New("link: no space left on device")} {
+	for _, err := range []error{&os.PathError{Op: "write", Path: "x", Err: syscall.ENOSPC}, errors.New("link: no space left on device"), errors.New("apt: No space left on device")} {
 		if got := explainFullDisk(err, t.TempDir()); !errors.Is(got, err) || !strings.Contains(got.Error(), "MiB left") {
 			t.Errorf("%v", got)
 		}
