@@ -324,5 +324,9 @@ func (s *starter) tearDown(ctx context.Context, err error) error {
 	if _, failed := host.Down(ctx, s.layout); failed != nil {
 		return fmt.Errorf("%w\nand the sandbox could not be stopped: %w (logs: %s)", err, failed, s.layout.Logs())
 	}
+	// One that was half-way unpacked takes more than a gigabyte, and nobody goes on with it.
+	if failed := removeOldRoots(s.layout); failed != nil {
+		err = fmt.Errorf("%w\n%w", err, failed)
+	}
 	return fmt.Errorf("%w\nnothing is left running (logs: %s)", err, s.layout.Logs())
 }
