@@ -157,8 +157,11 @@ func (r *Running) endedBy(signal syscall.Signal) bool {
 // Exec runs a program inside, and returns what it prints on its standard output. The error has what it prints beside that, and is
 // an *exec.ExitError in its chain when the program itself failed.
 func (r *Running) Exec(ctx context.Context, argv ...string) (string, error) {
-	args := append([]string{"--root", r.runtime.cfg.State, "exec", r.machine.Name}, argv...)
-	output, err := runOutput(ctx, r.runtime.cfg.Runc, args...)
+	enter, err := Enter(r.machine.Dir, nil, argv)
+	if err != nil {
+		return "", err
+	}
+	output, err := runOutput(ctx, enter[0], enter[1:]...)
 	if err != nil {
 		return output, fmt.Errorf("%s in %s: %w", strings.Join(argv, " "), r.machine.Name, err)
 	}

@@ -9,8 +9,6 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"strconv"
-	"strings"
 	"syscall"
 	"time"
 
@@ -19,16 +17,11 @@ import (
 
 // create makes the machine's container, up to but without starting its init system, and returns the process that will become it.
 func (r *Runtime) create(ctx context.Context, m Machine) (int, error) {
-	pidFile := filepath.Join(m.Dir, "pid")
 	// The runtime goes into the bundle before it connects, and the path of a socket must be short.
-	if err := r.runc(ctx, "create", "--bundle", m.Dir, "--pid-file", pidFile, "--console-socket", consoleSocket, m.Name); err != nil {
+	if err := r.runc(ctx, "create", "--bundle", m.Dir, "--pid-file", pidFile(m.Dir), "--console-socket", consoleSocket, m.Name); err != nil {
 		return 0, err
 	}
-	text, err := os.ReadFile(pidFile)
-	if err != nil {
-		return 0, fmt.Errorf("reading the machine's process: %w", err)
-	}
-	return strconv.Atoi(strings.TrimSpace(string(text)))
+	return firstProcess(m.Dir)
 }
 
 // remove ends the machine's container. One that is not there is fine.

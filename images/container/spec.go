@@ -24,7 +24,7 @@ func (r *Runtime) spec(m Machine) *specs.Spec {
 			Terminal: true, // the console
 			Args:     []string{"/sbin/init"},
 			// systemd then knows that it runs in a container, and what its console can do.
-			Env: []string{"container=docker", "TERM=dumb", "PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"},
+			Env: []string{"container=docker", "TERM=dumb", "PATH=" + searchPath},
 			Cwd: "/",
 			Capabilities: &specs.LinuxCapabilities{
 				Bounding: r.capabilities, Effective: r.capabilities, Permitted: r.capabilities,

@@ -14,6 +14,7 @@ import (
 	"github.com/spf13/cobra"
 	"golang.org/x/term"
 
+	"github.com/capmaas/cluster-api-provider-maas/images/container"
 	"github.com/capmaas/cluster-api-provider-maas/maas/simulator"
 	"github.com/capmaas/cluster-api-provider-maas/sandbox/host"
 	"github.com/capmaas/cluster-api-provider-maas/sandbox/management"
@@ -83,23 +84,34 @@ func enter(ctx context.Context, l host.Layout, pid int, machine string, command 
 	if m := snapshot.Machines[i]; m.PowerState != "on" {
 		return fmt.Errorf("machine %s does not run: it is %s, power %s; 'make sandbox-shell' lists those that do", m.Hostname, m.StatusName, m.PowerState)
 	}
-	machine = snapshot.Machines[i].Hostname
+	if len(command) == 0 {
+		command = []string{"/bin/bash", "-l"}
+	}
+	if term.IsTerminal(int(os.Stdin.Fd())) && term.IsTerminal(int(os.Stdout.Fd())) {
+		command = onTerminal(command)
+	}
+	env := []string{"TERM=" + os.Getenv("TERM"), "KUBECONFIG=/etc/kubernetes/admin.conf"}
+	inside, err := container.Enter(l.Disk(snapshot.Machines[i].SystemID), env, command)
+	if err != nil {
+		return err
+	}
 	nsenter, err := exec.LookPath("nsenter")
 	if err != nil {
 		return fmt.Errorf("finding nsenter: %w", err)
 	}
-	if len(command) == 0 {
-		command = []string{"/bin/bash", "-l"}
-	}
-	args := []string{
-		"nsenter", "--target", strconv.Itoa(pid), "--mount", "--net", "--pid", "--ipc", "--uts", "--",
-		l.Bin("runc"), "--root", l.Run("runc"), "exec", "--env", "TERM=" + os.Getenv("TERM"), "--env", "HOME=/root", "--cwd", "/root",
-		"--env", "KUBECONFIG=/etc/kubernetes/admin.conf",
-	}
-	if term.IsTerminal(int(os.Stdin.Fd())) && term.IsTerminal(int(os.Stdout.Fd())) {
-		args = append(args, "--tty")
-	}
-	args = append(append(args, machine), command...)
+	// First to where the machines were started from, and from there into one.
+	args := append([]string{
+		"nsenter", "--target", strconv.Itoa(pid), "--mount", "--net", "--pid", "--ipc", "--uts", "--root", "--wd", "--",
+	}, inside...)
 	//nolint:gosec // Running what the user asks for is what this is for.
 	return syscall.Exec(nsenter, args, os.Environ())
+}
+
+// onTerminal runs a command on a terminal of the machine: what is the host's is none that programs there can open.
+func onTerminal(command []string) []string {
+	words := make([]string, len(command))
+	for i, word := range command {
+		words[i] = "'" + strings.ReplaceAll(word, "'", `'\''`) + "'"
+	}
+	return []string{"/usr/bin/script", "--quiet", "--return", "--command", "exec " + strings.Join(words, " "), "/dev/null"}
 }
