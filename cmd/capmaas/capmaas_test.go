@@ -226,7 +226,7 @@ func TestErrorsSayWhatToDo(t *testing.T) {
 		"a reserved name":  {func(*shell) {}, func(s *shell) []string { return append(upload(s), "--name", "custom/jammy") }, []string{"jammy is a reserved name"}},
 		"no file": {func(*shell) {}, func(s *shell) []string {
 			return []string{"image", "upload", s.dir + "/gone.tar.gz", "--name", "custom/a"}
-		}, []string{"no such file"}},
+		}, []string{"there is no image"}},
 		"no argument":       {func(*shell) {}, func(*shell) []string { return []string{"image", "upload"} }, []string{"accepts 1 arg"}},
 		"a broken manifest": {func(s *shell) { s.file("a.manifest.json", "{}") }, upload, []string{"a.manifest.json is not a whole manifest"}},
 	} {

@@ -72,7 +72,7 @@ func result(part, name, what, detail string, took time.Duration, err error) Resu
 	if err == nil {
 		return r
 	}
-	r.Detail, r.Found, r.Do = "", oneLine(err.Error()), "see what is said there, and try again"
+	r.Detail, r.Found, r.Do = "", oneLine(err.Error()), "look into _build/logs/image-check-"+part+"*.log, and try again"
 	if p, ok := errors.AsType[*problem](err); ok {
 		r.Found, r.Do = p.found, p.do
 	}

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"strings"
@@ -14,9 +15,9 @@ import (
 
 // Check reads an image and says how it differs from its manifest. Checked, if set, hears how many bytes were read.
 func (m Manifest) Check(ctx context.Context, image string, checked func(done, total int64)) error {
-	file, err := os.Open(image)
+	file, err := openImage(image)
 	if err != nil {
-		return fmt.Errorf("open the image: %w", err)
+		return err
 	}
 	defer file.Close()
 	if m.SHA256 == "" || m.Size == 0 {
@@ -82,3 +83,15 @@ func copied(ctx context.Context, to io.Writer, from io.Reader, total int64, tell
 
 // errChanged means that the image is not what it was when it was first read.
 var errChanged = errors.New("the file changed while it was read: wait until nothing writes it any more, and run this again")
+
+// openImage is os.Open with words about a file that is not there.
+func openImage(path string) (*os.File, error) {
+	file, err := os.Open(path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, fmt.Errorf("there is no image %s: make image makes one, in _build/images: %w", path, fs.ErrNotExist)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("reading the image: %w", err)
+	}
+	return file, nil
+}

@@ -73,9 +73,9 @@ func (u Uploader) Upload(ctx context.Context, file string, m Manifest) (Result, 
 	if err := m.checkWords(); err != nil {
 		return Result{}, fmt.Errorf("the description of %s cannot be used: %w", file, err)
 	}
-	image, err := os.Open(file)
+	image, err := openImage(file)
 	if err != nil {
-		return Result{}, fmt.Errorf("open the image: %w", err)
+		return Result{}, err
 	}
 	defer image.Close()
 	if m, err = m.measured(ctx, image, u.Checked); err != nil {

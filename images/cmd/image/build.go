@@ -87,7 +87,8 @@ func tell(w io.Writer, file string) error {
   %d Debian packages, %d programs, %d container images: %s
 check it:   make image-check KUBERNETES_VERSION=%s%s
 upload it:  go run ./cmd/capmaas image upload %s
-            (with MAAS_ENDPOINT and an administrator's MAAS_API_KEY; MAAS will call it %s)
+            (with MAAS_ENDPOINT and an administrator's MAAS_API_KEY; MAAS will call it %[12]s.
+            If machines have an image of that name: --name %[12]s-2, for MAAS drops the old one)
 `, file, m.Size/1e6, m.UnpackedSize/1e6, m.SHA256,
 		len(m.Packages), len(m.Programs), len(m.ContainerImages), imagefile.ManifestPath(file), m.KubernetesVersion, binaries, file, m.Name)
 	return err
