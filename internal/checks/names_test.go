@@ -217,4 +217,3 @@ func TestTheProcessResolverIsUsed(t *testing.T) {
 		t.Errorf("127.0.0.1 leads to %v, %v", addresses, err)
 	}
 }
-}
