@@ -97,6 +97,8 @@ func traces() []string {
 		"etc/ssh/ssh_host_*", "etc/hostname", "etc/resolv.conf", "var/lib/dbus/machine-id", "var/lib/systemd/random-seed",
 		"var/cache/apt/archives/*.deb", "var/cache/apt/*.bin", "var/lib/apt/lists/*", "var/log/*.log", "var/log/apt", "var/log/bootstrap.log",
 		"usr/share/doc/*", "usr/share/man/*", "usr/share/locale/*", "var/cache/debconf/*-old", "var/lib/dpkg/*-old", "run/*", "tmp/*", "var/tmp/*",
+		// Python of the packages' own scripts, compiled by whichever ran first: not the same each time.
+		"usr/share/python3/debpython/__pycache__",
 	}
 }
 
