@@ -15,7 +15,7 @@ func TestWhatCanBeDoneIsSaidWithTheFailure(t *testing.T) {
 		"echo 'link: signal: killed'; exit 1": "memory ran out",
 		"kill -9 $$":                          "memory ran out",
 		"echo \"Temporary failure resolving 'packages.example.org'\"; exit 100":                       "the network",
-		"echo '  Could not connect to deb.debian.org:80 (192.0.2.1), connection timed out'; exit 100": "the network",
+		"echo '  Could not connect to mirror.example:80 (192.0.2.1), connection timed out'; exit 100": "the network",
 		"echo 'dial tcp: lookup x: no such host'; exit 1":                                             "the network",
 		"echo 'go: go.mod requires go >= 1.26.0 (running go 1.22)'; exit 1":                           "a newer Go",
 	} {

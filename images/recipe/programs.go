@@ -63,11 +63,17 @@ func (r *Recipe) plugins() build.Step {
 			module + "/plugins/ipam/host-local", module + "/plugins/meta/portmap",
 		},
 		Linker: " -X " + module + "/pkg/utils/buildversion.BuildVersion=" + version,
-		Place: map[string]string{
-			"bridge": r.plugin("bridge"), "loopback": r.plugin("loopback"), "ptp": r.plugin("ptp"),
-			"host-local": r.plugin("host-local"), "portmap": r.plugin("portmap"),
-		},
+		Place:  r.pluginPlaces(),
 	})
+}
+
+// pluginPlaces are the network plugins that machines have, by name.
+func (r *Recipe) pluginPlaces() map[string]string {
+	places := make(map[string]string)
+	for _, name := range []string{"bridge", "host-local", "loopback", "portmap", "ptp"} {
+		places[name] = r.plugin(name)
+	}
+	return places
 }
 
 func (r *Recipe) crictl() build.Step {

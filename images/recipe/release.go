@@ -143,11 +143,7 @@ func (r *Recipe) releasedRunc() []released {
 func (r *Recipe) releasedPlugins() []released {
 	version := r.Version("cni", "github.com/containernetworking/plugins")
 	url := r.onGitHub("containernetworking/plugins", version, fmt.Sprintf("cni-plugins-linux-%s-%s.tgz", runtime.GOARCH, version))
-	place := make(map[string]string)
-	for _, name := range []string{"bridge", "host-local", "loopback", "portmap", "ptp"} {
-		place[name] = r.plugin(name)
-	}
-	return []released{{url: url, sums: url + ".sha256", place: place}}
+	return []released{{url: url, sums: url + ".sha256", place: r.pluginPlaces()}}
 }
 
 func (r *Recipe) releasedCrictl() []released {

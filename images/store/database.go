@@ -43,7 +43,7 @@ func (b *bucket) names() []string { return slices.Sorted(maps.Keys(b.children)) 
 func readDatabase(file string) (*bucket, error) {
 	db, err := bolt.Open(file, 0, &bolt.Options{ReadOnly: true, Timeout: time.Second})
 	if errors.Is(err, bolterrors.ErrTimeout) {
-		return nil, fmt.Errorf("reading %s: %w", file, ErrInUse)
+		return nil, fmt.Errorf("reading %s: %w", file, errInUse)
 	}
 	if err != nil {
 		return nil, fmt.Errorf("reading %s: %w", file, err)

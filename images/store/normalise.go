@@ -19,8 +19,8 @@ const (
 	snapshotsFolder = "io.containerd.snapshotter.v1." + snapshotterName
 )
 
-// ErrInUse is a folder that a containerd works on: it must be stopped first.
-var ErrInUse = errors.New("the database is in use: stop containerd first")
+// errInUse is a folder that a containerd works on: it must be stopped first.
+var errInUse = errors.New("the database is in use: stop containerd first")
 
 // Normalise makes containerd's root folder reproducible after all images were imported and unpacked (overlayfs snapshotter, default
 // content store) and containerd was stopped. Two folders with the same images become the same byte for byte, in whatever order

@@ -175,7 +175,7 @@ func TestAStoreInUseIsRefused(t *testing.T) {
 	db, err := bolt.Open(i.path(metadataFolder, "meta.db"), 0o600, nil)
 	must(t, err)
 	defer db.Close()
-	if err := Normalise(dir, built); !errors.Is(err, ErrInUse) {
+	if err := Normalise(dir, built); !errors.Is(err, errInUse) {
 		t.Errorf("got %v", err)
 	}
 }

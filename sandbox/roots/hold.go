@@ -135,8 +135,8 @@ func compare(file, want string) error {
 	return nil
 }
 
-// ErrNoMachine is an image from which no machine can boot.
-var ErrNoMachine = errors.New("it holds no /sbin/init, so it is not the root file system of a machine")
+// errNoMachine is an image from which no machine can boot.
+var errNoMachine = errors.New("it holds no /sbin/init, so it is not the root file system of a machine")
 
 func checkRoot(dir string) error {
 	root, err := os.OpenRoot(dir)
@@ -146,10 +146,10 @@ func checkRoot(dir string) error {
 	defer root.Close()
 	// /sbin and /sbin/init are links in a usual system, the latter an absolute one.
 	if _, err := root.Stat("sbin"); err != nil {
-		return ErrNoMachine
+		return errNoMachine
 	}
 	if _, err := root.Lstat(filepath.Join("sbin", "init")); err != nil {
-		return ErrNoMachine
+		return errNoMachine
 	}
 	if !isOurs(dir) {
 		return errors.New("its outermost folder does not belong to root: pack it as root, or by tar --numeric-owner --owner=0")

@@ -1,4 +1,4 @@
-// Command kube is every Kubernetes program of the sandbox in one binary: the name it is called by selects the
+// Command kube is every Kubernetes program that is needed in one binary: the name it is called by selects the
 // program. One binary is one build and one image layer, and its pages are shared by all who run it.
 package main
 
