@@ -6,6 +6,13 @@ import (
 	"slices"
 )
 
+// addressOperations are the calls of IP addresses.
+func addressOperations() []operation {
+	return []operation{
+		{http.MethodGet, "/ipaddresses/", "", users, listAddresses, ""},
+	}
+}
+
 // claimAddresses gives each AUTO link of a machine an address, or none any.
 func (t *tx) claimAddresses(m *machine) *refusal {
 	for _, n := range m.nics {

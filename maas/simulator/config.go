@@ -62,6 +62,10 @@ type Config struct {
 	// It may be called from several goroutines, and may use the region.
 	// Region.SetIntercept changes it later.
 	Intercept func(Request) Fault `json:"-"`
+	// Hardware is asked at each Moment of a machine's life; nil for hardware that
+	// never fails. It is called with the region locked, so it must not use the
+	// region. Region.SetHardware changes it later.
+	Hardware func(HardwareEvent) Trouble `json:"-"`
 }
 
 // DefaultAPIKey is the key of the admin that a Config without users gets.

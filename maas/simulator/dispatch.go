@@ -26,8 +26,8 @@ const (
 	machineAdmins               // admins, and not when it is locked
 )
 
-// operation is one call of the API. The table of all of them is the only
-// place that knows what there is; routing is made from it.
+// operation is one call of the API. Routing, the names that faults go by and
+// the table of what is modelled are made from the list of all of them.
 type operation struct {
 	method string
 	// path below the API's prefix; {name} stands for one segment, {name...} for
@@ -37,6 +37,9 @@ type operation struct {
 	op     string
 	access access
 	handle func(*call) (*answer, *refusal)
+	// lacks says what of MAAS's behaviour is missing; empty when nothing that is
+	// known is.
+	lacks string
 }
 
 // call is one request to the API while it runs.

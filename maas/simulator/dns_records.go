@@ -1,11 +1,23 @@
 package simulator
 
 import (
+	"net/http"
 	"slices"
 	"sort"
 	"strconv"
 	"strings"
 )
+
+// dnsRecordOperations are the calls of DNS records other than addresses.
+func dnsRecordOperations() []operation {
+	return []operation{
+		{http.MethodGet, "/dnsresourcerecords/", "", users, listDNSRecords, ""},
+		{http.MethodPost, "/dnsresourcerecords/", "", admins, createDNSRecord, ""},
+		{http.MethodGet, "/dnsresourcerecords/{id}/", "", users, readDNSRecord, ""},
+		{http.MethodPut, "/dnsresourcerecords/{id}/", "", adminsOnly, updateDNSRecord, ""},
+		{http.MethodDelete, "/dnsresourcerecords/{id}/", "", adminsOnly, deleteDNSRecord, ""},
+	}
+}
 
 // recordTypes are the types of records that can be made; addresses are not
 // among them.

@@ -9,6 +9,17 @@ import (
 	"strings"
 )
 
+// dnsResourceOperations are the calls of DNS resources.
+func dnsResourceOperations() []operation {
+	return []operation{
+		{http.MethodGet, "/dnsresources/", "", users, listDNSResources, ""},
+		{http.MethodPost, "/dnsresources/", "", admins, createDNSResource, ""},
+		{http.MethodGet, "/dnsresources/{id}/", "", users, readDNSResource, ""},
+		{http.MethodPut, "/dnsresources/{id}/", "", adminsOnly, updateDNSResource, ""},
+		{http.MethodDelete, "/dnsresources/{id}/", "", adminsOnly, deleteDNSResource, ""},
+	}
+}
+
 func listDNSResources(c *call) (*answer, *refusal) {
 	all, refused := c.query.boolean("all")
 	if refused != nil {

@@ -7,6 +7,18 @@ import (
 	"strings"
 )
 
+// domainOperations are the calls of domains.
+func domainOperations() []operation {
+	return []operation{
+		{http.MethodGet, "/domains/", "", users, listDomains, ""},
+		{http.MethodPost, "/domains/", "", admins, createDomain, ""},
+		{http.MethodGet, "/domains/{id}/", "", users, readDomain, ""},
+		{http.MethodPut, "/domains/{id}/", "", admins, updateDomain, ""},
+		{http.MethodDelete, "/domains/{id}/", "", admins, deleteDomain, ""},
+		{http.MethodPost, "/domains/{id}/", "set_default", adminsOnly, setDefaultDomain, ""},
+	}
+}
+
 type domainJSON struct {
 	ID            int    `json:"id"`
 	Name          string `json:"name"`

@@ -10,6 +10,13 @@ import (
 	"strings"
 )
 
+// eventOperations are the calls of events.
+func eventOperations() []operation {
+	return []operation{
+		{http.MethodGet, "/events/", "query", users, queryEvents, ""},
+	}
+}
+
 // maxEvents is the most that one query answers.
 const maxEvents = 1000
 

@@ -87,6 +87,12 @@ func (h *handler) serveAPI(w http.ResponseWriter, req *http.Request, path string
 		Time: h.region.clock.Now(), Method: req.Method, Path: path, Op: op,
 		Query: redact(query.urlValues()), Form: redact(sent.form.urlValues()), Received: sent.size,
 	}
+	if found := res.operation(req.Method, op); found != nil {
+		entry.Operation = found.name()
+	}
+	if entry.SystemID = vars["system_id"]; entry.SystemID == "" {
+		entry.SystemID = query.get("system_id") + sent.form.get("system_id")
+	}
 	run := &execution{
 		region: h.region, resource: res, http: req, entry: &entry, began: began, op: op,
 		call: call{vars: vars, query: query, body: sent, form: sent.form},

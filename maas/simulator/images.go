@@ -10,6 +10,18 @@ import (
 	"strings"
 )
 
+// imageOperations are the calls of images.
+func imageOperations() []operation {
+	return []operation{
+		{http.MethodGet, "/boot-resources/", "", users, listImages, ""},
+		{http.MethodGet, "/boot-resources/", "is_importing", users, isImporting, ""},
+		{http.MethodPost, "/boot-resources/", "", admins, createImage, ""},
+		{http.MethodGet, "/boot-resources/{id}/", "", users, readImage, ""},
+		{http.MethodDelete, "/boot-resources/{id}/", "", admins, deleteImage, ""},
+		{http.MethodPut, uploadPath, "", admins, uploadImage, ""},
+	}
+}
+
 type imageJSON struct {
 	ID                 int            `json:"id"`
 	Type               string         `json:"type"`

@@ -3,8 +3,35 @@ package simulator
 import (
 	"fmt"
 	"net"
+	"net/http"
 	"strings"
 )
+
+// machineOperations are the calls of one machine.
+func machineOperations() []operation {
+	return []operation{
+		{http.MethodGet, "/machines/{system_id}/", "", viewers, readMachine, ""},
+		{http.MethodPut, "/machines/{system_id}/", "", machineAdmins, updateMachine, ""},
+		{http.MethodDelete, "/machines/{system_id}/", "", machineAdmins, deleteMachine, ""},
+		{http.MethodPost, "/machines/{system_id}/", "deploy", editors, deployMachine, ""},
+		{http.MethodPost, "/machines/{system_id}/", "release", editors, releaseMachine, ""},
+		{http.MethodPost, "/machines/{system_id}/", "abort", editors, abortMachine, ""},
+		{http.MethodPost, "/machines/{system_id}/", "power_on", editors, powerOnMachine, ""},
+		{http.MethodPost, "/machines/{system_id}/", "power_off", editors, powerOffMachine, ""},
+		{http.MethodGet, "/machines/{system_id}/", "query_power_state", viewers, queryPowerState, ""},
+		{http.MethodPost, "/machines/{system_id}/", "set_workload_annotations", editors, setWorkloadAnnotations, ""},
+		{http.MethodPost, "/machines/{system_id}/", "set_owner_data", editors, setWorkloadAnnotations, ""},
+		{http.MethodPost, "/machines/{system_id}/", "mark_broken", editors, markBroken, ""},
+		{http.MethodPost, "/machines/{system_id}/", "mark_fixed", machineAdmins, markFixed, ""},
+		{http.MethodPost, "/machines/{system_id}/", "lock", lockers, lockMachine, ""},
+		{http.MethodPost, "/machines/{system_id}/", "unlock", lockers, unlockMachine, ""},
+		{http.MethodPost, "/machines/{system_id}/", "rescue_mode", machineAdmins, rescueMode, ""},
+		{http.MethodPost, "/machines/{system_id}/", "exit_rescue_mode", machineAdmins, exitRescueMode, ""},
+		{http.MethodPost, "/machines/{system_id}/", "commission", machineAdmins, commissionMachine, ""},
+		{http.MethodPost, "/machines/{system_id}/", "test", machineAdmins, testMachine, ""},
+		{http.MethodPost, "/machines/{system_id}/", "override_failed_testing", machineAdmins, overrideFailedTesting, ""},
+	}
+}
 
 // addMachine adds hardware to the region. The lock is held.
 func (r *Region) addMachine(in Machine) (string, error) {

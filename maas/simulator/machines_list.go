@@ -2,6 +2,27 @@ package simulator
 
 import "net/http"
 
+// nodeOperations are the calls of nodes, MAAS's older name for machines.
+func nodeOperations() []operation {
+	return []operation{
+		{http.MethodGet, "/nodes/", "", users, listMachines, ""},
+		{http.MethodGet, "/nodes/", "is_registered", anyone, isRegistered, ""},
+		{http.MethodGet, "/nodes/{system_id}/", "", viewers, readMachine, ""},
+	}
+}
+
+// machineListOperations are the calls of the list of machines.
+func machineListOperations() []operation {
+	return []operation{
+		{http.MethodGet, "/machines/", "", users, listMachines, ""},
+		{http.MethodGet, "/machines/", "list_allocated", users, listAllocated, ""},
+		{http.MethodGet, "/machines/", "is_registered", anyone, isRegistered, ""},
+		{http.MethodPost, "/machines/", "accept", anyone, acceptMachines, ""},
+		{http.MethodPost, "/machines/", "allocate", users, allocateMachine, ""},
+		{http.MethodPost, "/machines/", "release", users, releaseMachines, ""},
+	}
+}
+
 // listMachines answers the machines that the caller may see and that match all
 // filters, in the order in which they were made.
 func listMachines(c *call) (*answer, *refusal) {

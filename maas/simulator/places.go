@@ -6,6 +6,28 @@ import (
 	"strconv"
 )
 
+// poolOperations are the calls of resource pools.
+func poolOperations() []operation {
+	return []operation{
+		{http.MethodGet, "/resourcepools/", "", users, listPools, ""},
+		{http.MethodPost, "/resourcepools/", "", adminsOnly, createPool, ""},
+		{http.MethodGet, "/resourcepool/{id}/", "", users, readPool, ""},
+		{http.MethodPut, "/resourcepool/{id}/", "", adminsOnly, updatePool, ""},
+		{http.MethodDelete, "/resourcepool/{id}/", "", adminsOnly, deletePool, ""},
+	}
+}
+
+// zoneOperations are the calls of zones.
+func zoneOperations() []operation {
+	return []operation{
+		{http.MethodGet, "/zones/", "", users, listZones, ""},
+		{http.MethodPost, "/zones/", "", admins, createZone, ""},
+		{http.MethodGet, "/zones/{name}/", "", users, readZone, ""},
+		{http.MethodPut, "/zones/{name}/", "", admins, updateZone, ""},
+		{http.MethodDelete, "/zones/{name}/", "", admins, deleteZone, ""},
+	}
+}
+
 type zoneJSON struct {
 	ID          int    `json:"id"`
 	Name        string `json:"name"`

@@ -16,6 +16,7 @@ type Region struct {
 	rand      *rand.Rand
 	publicURL string
 	intercept func(Request) Fault
+	hardware  func(HardwareEvent) Trouble
 	latency   Latency
 	closed    bool
 	timers    map[int]func() // cancels of work that is queued
@@ -32,9 +33,9 @@ type Region struct {
 func New(cfg Config) (*Region, error) {
 	r := &Region{
 		cfg: cfg, clock: cfg.Clock, state: newState(), publicURL: cfg.PublicURL, intercept: cfg.Intercept,
-		latency: cfg.Latency,
-		rand:    rand.New(rand.NewPCG(uint64(cfg.Seed), 0x6d616173)),
-		timers:  map[int]func(){}, slots: map[string]*bootSlot{},
+		hardware: cfg.Hardware, latency: cfg.Latency,
+		rand:   rand.New(rand.NewPCG(uint64(cfg.Seed), 0x6d616173)),
+		timers: map[int]func(){}, slots: map[string]*bootSlot{},
 	}
 	if r.clock == nil {
 		r.clock = realClock{}

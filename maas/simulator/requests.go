@@ -14,6 +14,12 @@ type Request struct {
 	Path   string
 	// Op is the operation's name ("allocate"), empty for plain CRUD.
 	Op string
+	// Operation is what MAAS's command line calls it ("machines allocate", "zone
+	// update"); empty when there is no such operation.
+	Operation string
+	// SystemID is the machine that the request names, in its path or as
+	// system_id; empty when it names none.
+	SystemID string
 	// User is the name of the caller, empty when anonymous or refused; a
 	// machine's system ID with "machine:" before it in the metadata service.
 	User string
@@ -31,19 +37,6 @@ type Request struct {
 	Received int
 	// Bytes is the size of the answer's body.
 	Bytes int
-}
-
-// Fault is what Config.Intercept wants done to a request. The zero value is no
-// fault.
-type Fault struct {
-	// DropAnswer lets the request run and commit, then closes the connection
-	// without an answer.
-	DropAnswer bool
-	// Status refuses the request before it changes anything, with Body.
-	Status int
-	Body   string
-	// ContentType of Body; text/plain when empty.
-	ContentType string
 }
 
 // accessLog keeps the newest requests.

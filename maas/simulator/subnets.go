@@ -1,6 +1,18 @@
 package simulator
 
-import "strconv"
+import (
+	"net/http"
+	"strconv"
+)
+
+// subnetOperations are the calls of subnets and fabrics.
+func subnetOperations() []operation {
+	return []operation{
+		{http.MethodGet, "/subnets/", "", users, listSubnets, ""},
+		{http.MethodGet, "/subnets/{specifier...}/", "", users, readSubnet, ""},
+		{http.MethodGet, "/fabrics/", "", users, listFabrics, ""},
+	}
+}
 
 func listSubnets(c *call) (*answer, *refusal) {
 	out := []*subnetJSON{}

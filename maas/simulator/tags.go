@@ -1,9 +1,24 @@
 package simulator
 
 import (
+	"net/http"
 	"regexp"
 	"slices"
 )
+
+// tagOperations are the calls of tags.
+func tagOperations() []operation {
+	return []operation{
+		{http.MethodGet, "/tags/", "", users, listTags, ""},
+		{http.MethodPost, "/tags/", "", adminsOnly, createTag, ""},
+		{http.MethodGet, "/tags/{name}/", "", users, readTag, ""},
+		{http.MethodPut, "/tags/{name}/", "", adminsOnly, updateTag, ""},
+		{http.MethodDelete, "/tags/{name}/", "", adminsOnly, deleteTag, ""},
+		{http.MethodGet, "/tags/{name}/", "machines", users, taggedMachines, ""},
+		{http.MethodGet, "/tags/{name}/", "nodes", users, taggedMachines, ""},
+		{http.MethodPost, "/tags/{name}/", "update_nodes", users, updateTagNodes, ""},
+	}
+}
 
 type tagJSON struct {
 	Name        string `json:"name"`

@@ -1,5 +1,16 @@
 package simulator
 
+import "net/http"
+
+// userOperations are the calls of users.
+func userOperations() []operation {
+	return []operation{
+		{http.MethodGet, "/users/", "", users, listUsers, ""},
+		{http.MethodGet, "/users/", "whoami", users, whoAmI, ""},
+		{http.MethodGet, "/users/{username}/", "", users, readUser, ""},
+	}
+}
+
 type userJSON struct {
 	IsSuperuser bool   `json:"is_superuser"`
 	Username    string `json:"username"`

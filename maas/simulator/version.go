@@ -6,6 +6,13 @@ import (
 	"strings"
 )
 
+// versionOperations are the calls of the version.
+func versionOperations() []operation {
+	return []operation{
+		{http.MethodGet, "/version/", "", anyone, readVersion, ""},
+	}
+}
+
 // readVersion answers the version to everybody, in one line.
 func readVersion(c *call) (*answer, *refusal) {
 	capabilities := []string{
