@@ -187,9 +187,8 @@ func (r *Region) describeBoot(m *machine) BootMachine {
 // renewToken gives a machine a new key for the metadata service.
 func (t *tx) renewToken(m *machine) {
 	t.dropToken(m)
-	key := &token{
-		consumer: t.r.drawID(keyLetters, 18), key: t.r.drawID(keyLetters, 18), secret: t.r.drawID(keyLetters, 32), machine: m.systemID,
-	}
+	key := t.drawToken()
+	key.machine = m.systemID
 	insert(t, t.tokens, key.key, key)
 	edit(t, m).token = key
 }

@@ -1,6 +1,10 @@
 package simulator
 
-import "time"
+import (
+	"encoding/json"
+	"net/http/httptest"
+	"time"
+)
 
 // play sends a request that the recording's fixtures made by other means.
 func (w *world) play(auth, method, path, op string, form ...[2]string) {
@@ -103,4 +107,20 @@ func eventsBefore(w *world, ex *exchange) {
 	case "events.id":
 		w.play("admin", "POST", "/machines/wmyxk8/", "release")
 	}
+}
+
+// learn remembers what this world calls the key that a recording made.
+func (w *world) learn(ex *exchange, got *httptest.ResponseRecorder) {
+	if ex.Name != "account.token.create" {
+		return
+	}
+	var made struct {
+		Consumer string `json:"consumer_key"`
+		Key      string `json:"token_key"`
+		Secret   string `json:"token_secret"`
+	}
+	if err := json.Unmarshal(got.Body.Bytes(), &made); err != nil {
+		w.t.Fatal(err)
+	}
+	w.replace["<NEWC>"], w.replace["<NEWT>"], w.replace["<NEWS>"] = made.Consumer, made.Key, made.Secret
 }

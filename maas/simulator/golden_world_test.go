@@ -166,7 +166,8 @@ func (w *world) send(ex *exchange) *httptest.ResponseRecorder {
 }
 
 func (w *world) sign(req *http.Request, auth string) {
-	for _, u := range goldenUsers() {
+	made := User{Name: "new", APIKey: w.replace["<NEWC>"] + ":" + w.replace["<NEWT>"] + ":" + w.replace["<NEWS>"]}
+	for _, u := range append(goldenUsers(), made) {
 		if u.Name != auth {
 			continue
 		}

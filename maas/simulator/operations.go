@@ -8,6 +8,7 @@ func operations() []operation {
 	return slices.Concat(
 		versionOperations(),
 		userOperations(),
+		accountOperations(),
 		machineListOperations(),
 		nodeOperations(),
 		machineOperations(),

@@ -59,7 +59,7 @@ func (r *Region) addUsers() error {
 		}
 		row := &user{name: u.Name, email: email, admin: u.Admin, disabled: u.Disabled}
 		s.users.put(u.Name, row)
-		s.tokens.put(parts[1], &token{consumer: parts[0], key: parts[1], secret: parts[2], owner: row})
+		s.tokens.put(parts[1], &token{consumer: parts[0], key: parts[1], secret: parts[2], owner: row, name: unnamedToken})
 	}
 	return nil
 }

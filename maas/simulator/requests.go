@@ -23,8 +23,8 @@ type Request struct {
 	// User is the name of the caller, empty when anonymous or refused; a
 	// machine's system ID with "machine:" before it in the metadata service.
 	User string
-	// Query and Form are what was sent, without secrets: user data and power
-	// parameters are replaced by "<redacted>".
+	// Query and Form are what was sent, without secrets: user data, power
+	// parameters and API keys are replaced by "<redacted>".
 	Query url.Values
 	Form  url.Values
 	// Status is the HTTP status of the answer; 0 while the request runs, and
@@ -69,7 +69,7 @@ func (r *Region) Requests() []Request {
 func redact(values url.Values) url.Values {
 	out := url.Values{}
 	for key, list := range values {
-		if key == "user_data" || strings.HasPrefix(key, "power_parameters_") || strings.HasPrefix(key, "oauth_") || strings.Contains(key, "pass") {
+		if key == "user_data" || key == "token" || strings.HasPrefix(key, "power_parameters") || strings.HasPrefix(key, "oauth_") || strings.Contains(key, "pass") {
 			out[key] = []string{"<redacted>"}
 			continue
 		}

@@ -20,6 +20,7 @@ type token struct {
 	consumer, key, secret string
 	owner                 *user
 	machine               string // system ID, for a machine's own token
+	name                  string // of a user's key, as its maker called it
 }
 
 type zone struct {
