@@ -58,14 +58,14 @@ func serveElsewhere(w http.ResponseWriter, path string) {
 }
 
 func (h *handler) serveAPI(w http.ResponseWriter, req *http.Request, path string) {
-	began := time.Now()
+	began := h.region.stopwatch()
 	segments, op, slashed := split(strings.TrimPrefix(path, apiPrefix))
 	res, vars := h.router.find(segments)
 	if !slashed || res == nil {
 		unknown := unknownEndpoint(path)
 		unknown.write(w)
 		h.region.log.add(Request{
-			Time: h.region.clock.Now(), Method: req.Method, Path: path, Status: unknown.status, Duration: time.Since(began), Bytes: len(unknown.body),
+			Time: h.region.clock.Now(), Method: req.Method, Path: path, Status: unknown.status, Duration: h.region.stopwatch().Sub(began), Bytes: len(unknown.body),
 		})
 		return
 	}
@@ -73,7 +73,7 @@ func (h *handler) serveAPI(w http.ResponseWriter, req *http.Request, path string
 	if refused != nil {
 		refused.write(w)
 		h.region.log.add(Request{
-			Time: h.region.clock.Now(), Method: req.Method, Path: path, Status: refused.status, Duration: time.Since(began), Bytes: len(refused.body),
+			Time: h.region.clock.Now(), Method: req.Method, Path: path, Status: refused.status, Duration: h.region.stopwatch().Sub(began), Bytes: len(refused.body),
 		})
 		return
 	}
@@ -114,7 +114,7 @@ type execution struct {
 func (e *execution) serve(w http.ResponseWriter) {
 	r := e.region
 	fault, latency := e.intercept()
-	pause(e.http.Context(), latency.beforeEffect(e.http.Method, e.op))
+	r.wait(e.http.Context(), latency.beforeEffect(e.http.Method, e.op))
 	unstage := func() {}
 	if fault.Status == 0 {
 		unstage = e.stage()
@@ -125,11 +125,11 @@ func (e *execution) serve(w http.ResponseWriter) {
 	if refused != nil {
 		a = &answer{status: refused.status, body: []byte(refused.body)}
 	}
-	pause(e.http.Context(), latency.afterLook(e.http.Method, a.machines))
+	r.wait(e.http.Context(), latency.afterLook(e.http.Method, a.machines))
 	if !fault.DropAnswer {
 		e.entry.Status, e.entry.Bytes = a.status, len(a.body)
 	}
-	e.entry.Duration = time.Since(e.began)
+	e.entry.Duration = r.stopwatch().Sub(e.began)
 	r.log.add(*e.entry)
 	switch {
 	case fault.DropAnswer:

@@ -1,15 +1,13 @@
 package simulator
 
 import (
-	"context"
 	"net/http"
 	"time"
 )
 
-// Latency is how long requests to the API take, in real time whatever the
-// region's clock is: a virtual clock stands still while its only user waits
-// for an answer. Requests overlap while they wait. In JSON these are strings
-// such as "90ms".
+// Latency is how long requests to the API take: in real time, or on a virtual
+// clock that moves with requests. Requests overlap while they wait. In JSON
+// these are strings such as "90ms".
 //
 // A write takes effect at the end of its time. A read shows what was true at
 // the beginning, so that it is old when it arrives. When its client goes away,
@@ -68,17 +66,4 @@ func (l Latency) afterLook(method string, machines int) time.Duration {
 		return 0
 	}
 	return l.Read + time.Duration(machines)*l.PerMachine
-}
-
-// pause waits for d, or until the client is gone.
-func pause(ctx context.Context, d time.Duration) {
-	if d <= 0 {
-		return
-	}
-	timer := time.NewTimer(d)
-	defer timer.Stop()
-	select {
-	case <-timer.C:
-	case <-ctx.Done():
-	}
 }

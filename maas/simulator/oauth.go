@@ -98,7 +98,7 @@ func (t *tx) checkTimestamp(given string) *refusal {
 	if err != nil {
 		return text(http.StatusInternalServerError, "invalid literal for int() with base 10: "+pyRepr(given))
 	}
-	now := t.now().Unix()
+	now := t.r.clientTime().Unix()
 	if now-stamp > clockThreshold {
 		return unauthorized(pyRepr(fmt.Sprintf("Expired timestamp: given %d and now %d has a greater difference than threshold %d", stamp, now, clockThreshold)))
 	}
@@ -125,7 +125,7 @@ func (t *tx) spend(nonce string) {
 	if nonce == "" {
 		return
 	}
-	now := t.now()
+	now := t.r.clientTime()
 	if len(t.nonces) > 10_000 {
 		for old, at := range t.nonces {
 			if now.Sub(at) > clockThreshold*time.Second {

@@ -30,8 +30,8 @@ type Request struct {
 	// Status is the HTTP status of the answer; 0 while the request runs, and
 	// when its answer was dropped.
 	Status int
-	// Duration is from when the request came until its answer went out, in
-	// real time even if the region's clock is virtual.
+	// Duration is from when the request came until its answer went out: in real
+	// time, or on a virtual clock that moves with requests.
 	Duration time.Duration
 	// Received is the size of the request's body.
 	Received int
