@@ -3,6 +3,7 @@ package simulator
 import (
 	"sort"
 	"strconv"
+	"time"
 )
 
 type dnsResourceJSON struct {
@@ -57,9 +58,9 @@ func (s *state) renderRecord(rec *dnsRecord) dnsRecordJSON {
 	}
 }
 
-func (s *state) renderAddress(row *address) addressJSON {
+func (t *tx) renderAddress(row *address) addressJSON {
 	out := addressJSON{
-		AllocType: row.kind, AllocTypeName: "Automatic", Created: row.created.UTC().Format(timeForm), Subnet: renderSubnet(row.subnet),
+		AllocType: row.kind, AllocTypeName: "Automatic", Created: t.r.timeText(row.created), Subnet: renderSubnet(row.subnet),
 		InterfaceSet: []interfaceJSON{}, ResourceURI: apiPrefix + "/ipaddresses/",
 	}
 	if row.kind == allocReserved {
@@ -68,15 +69,15 @@ func (s *state) renderAddress(row *address) addressJSON {
 	if row.ip.IsValid() {
 		out.IP = optional(row.ip.String())
 	}
-	if u, ok := s.users.get(row.owner); ok {
+	if u, ok := t.users.get(row.owner); ok {
 		shown := renderUser(u)
 		out.Owner = &shown
 	}
-	if m, ok := s.machines.get(row.machine); ok {
+	if m, ok := t.machines.get(row.machine); ok {
 		for _, n := range m.nics {
 			for _, l := range n.links {
 				if l.addr == row.id {
-					out.InterfaceSet = append(out.InterfaceSet, s.renderNIC(m, n))
+					out.InterfaceSet = append(out.InterfaceSet, t.renderNIC(m, n))
 				}
 			}
 		}
@@ -84,8 +85,13 @@ func (s *state) renderAddress(row *address) addressJSON {
 	return out
 }
 
-// timeForm is how MAAS prints times.
-const timeForm = "2006-01-02T15:04:05.000Z"
+// timeText prints a time as MAAS does. MAAS 3.4 leaves out that it is UTC.
+func (r *Region) timeText(t time.Time) string {
+	if r.since(3, 5) {
+		return t.UTC().Format("2006-01-02T15:04:05.000Z")
+	}
+	return t.UTC().Format("2006-01-02T15:04:05.000")
+}
 
 // rrsetJSON is what the list of resources shows, with all=true, for names that
 // MAAS makes by itself.

@@ -74,7 +74,7 @@ func (c *call) parseFilter(fields params, known map[string]constraint) (*filter,
 }
 
 // listConstraints are the filters of the list of machines.
-func listConstraints() map[string]constraint {
+func (r *Region) listConstraints() map[string]constraint {
 	known := commonConstraints()
 	known["id"] = textConstraint(func(c *call, m *machine) string { return m.systemID })
 	known["hostname"] = textConstraint(func(c *call, m *machine) string { return m.hostname })
@@ -84,6 +84,9 @@ func listConstraints() map[string]constraint {
 	known["status"] = statusConstraint(false)
 	known["not_status"] = statusConstraint(true)
 	known["power_state"] = choiceConstraint([]string{"on", "off", "unknown", "error"}, func(m *machine) string { return m.powerState })
+	if !r.since(3, 5) {
+		return known
+	}
 	known["deployment_target"] = choiceConstraint([]string{"disk", "memory"}, func(m *machine) string {
 		if m.ephemeral {
 			return "memory"

@@ -89,9 +89,8 @@ func goldenUsers() []User {
 
 func newWorld(t *testing.T, change func(*Config)) *world {
 	t.Helper()
-	clock := NewVirtualClock(time.Unix(goldenTime, 0))
 	cfg := Config{
-		Clock: clock, Users: goldenUsers(),
+		Clock: NewVirtualClock(time.Unix(goldenTime, 0)), Users: goldenUsers(),
 		Zones:   []Zone{{Name: "z1", Description: "rack one"}, {Name: "z2"}},
 		Pools:   []Pool{{Name: "p1", Description: "pool one"}},
 		Tags:    []Tag{{Name: "ssd"}, {Name: "gpu"}},
@@ -113,6 +112,10 @@ func newWorld(t *testing.T, change func(*Config)) *world {
 	region, err := New(cfg)
 	if err != nil {
 		t.Fatal(err)
+	}
+	clock, ok := cfg.Clock.(*VirtualClock)
+	if !ok {
+		t.Fatal("a world's time is virtual")
 	}
 	return &world{t: t, region: region, handler: region.Handler(), clock: clock, replace: map[string]string{
 		"<ADMIN-CONSUMER>": "ADMINC", "<ADMIN-TOKEN>": "ADMINT", "<ADMIN-SECRET>": "ADMINS",

@@ -17,14 +17,15 @@ func markBroken(c *call) (*answer, *refusal) {
 	edit(c.tx, m)
 	m.errorDescription = c.form.get("comment")
 	id, run := m.systemID, m.run
-	switch {
-	case m.powerState == "off" || !c.r.since(3, 6):
+	if m.powerState == "off" || !c.r.since(3, 6) {
 		c.dropAddresses(m)
 		edit(c.tx, m)
 		m.owner, m.annotations = "", nil
 		c.dropToken(m)
+	}
+	if m.powerState == "off" {
 		c.system(m, "Released", "")
-	default:
+	} else {
 		c.system(m, "Releasing", "")
 	}
 	if was.in(releasable()...) && m.powerState != "off" {

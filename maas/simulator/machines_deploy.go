@@ -53,12 +53,15 @@ func (c *call) deployOptions(m *machine) (deployOptions, *refusal) {
 	if flags["install_rackd"] {
 		return out, text(http.StatusBadRequest, "Deploying a machine as a rackd has been disabled and it's not supported anymore.")
 	}
-	out.ephemeral = flags["ephemeral_deploy"] || len(m.disks) == 0
+	out.ephemeral = flags["ephemeral_deploy"] || len(m.disks) == 0 && c.r.since(3, 5)
 	if flags["install_kvm"] || flags["register_vmhost"] {
 		if !c.user.admin {
 			return out, text(http.StatusForbidden, "Only administratros can deploy VM hosts")
 		}
 		if out.ephemeral {
+			if !c.r.since(3, 5) {
+				return out, text(http.StatusBadRequest, "Cannot deploy as a VM host for ephemeral deployments.")
+			}
 			return out, text(http.StatusBadRequest, "A machine can not be a VM host if it is deployed to memory.")
 		}
 	}
@@ -79,7 +82,7 @@ func (c *call) deploy(m *machine, options deployOptions) *refusal {
 	if refused != nil {
 		return refused
 	}
-	if m.powerType == "" {
+	if m.powerType == "" && c.r.since(3, 6) {
 		return text(http.StatusInternalServerError, "'NoneType' object has no attribute 'get_routable_usable_rack_controllers'")
 	}
 	if !m.hasNetwork() {

@@ -26,7 +26,7 @@ func machineListOperations() []operation {
 // listMachines answers the machines that the caller may see and that match all
 // filters, in the order in which they were made.
 func listMachines(c *call) (*answer, *refusal) {
-	f, refused := c.parseFilter(c.query, listConstraints())
+	f, refused := c.parseFilter(c.query, c.r.listConstraints())
 	if refused != nil {
 		return nil, refused
 	}

@@ -127,8 +127,12 @@ func updateTagNodes(c *call) (*answer, *refusal) {
 	if refused != nil {
 		return nil, refused
 	}
-	if !c.user.admin {
+	switch {
+	case c.user.admin:
+	case c.r.since(3, 5):
 		return nil, forbidden()
+	default:
+		return nil, text(http.StatusForbidden, "Must be a superuser or supply a rack_controller")
 	}
 	if c.form.has("definition") && c.form.get("definition") != t.definition {
 		refused := conflict("Definition supplied " + pyRepr(c.form.get("definition")) + " doesn't match current definition " + pyRepr(t.definition))

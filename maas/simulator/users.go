@@ -26,7 +26,7 @@ func renderUser(u *user) userJSON {
 func whoAmI(c *call) (*answer, *refusal) { return ok(renderUser(c.user)) }
 
 func listUsers(c *call) (*answer, *refusal) {
-	out := []userJSON{renderUser(&user{name: "MAAS", email: "maas@localhost", admin: true})}
+	out := []userJSON{renderUser(&user{name: "MAAS", email: "maas@localhost", admin: c.r.since(3, 5)})}
 	for _, u := range c.users.all() {
 		out = append(out, renderUser(u))
 	}
