@@ -30,6 +30,7 @@ type options struct {
 	dnsForwarder string
 	publicURL    string
 	imageDir     string
+	tls          simulator.TLS
 }
 
 func newCommand(out io.Writer) *cobra.Command {
@@ -63,6 +64,10 @@ func newCommand(out io.Writer) *cobra.Command {
 	flags.StringVar(&o.dnsForwarder, "dns-forwarder", "", "DNS server for other names; they are refused when empty")
 	flags.StringVar(&o.publicURL, "public-url", "", "URL at which machines reach the region (http://host:port/MAAS)")
 	flags.StringVar(&o.imageDir, "image-dir", "", "folder for the content of uploaded images; it is checked and dropped when empty")
+	flags.StringVar(&o.tls.Listen, "tls-listen", "", "address of the API with TLS, such as 127.0.0.1:5443; the other one then redirects there, as MAAS's does")
+	flags.StringVar(&o.tls.CertFile, "tls-cert", "", "certificate (PEM) for --tls-listen; made at start, with a CA, when empty")
+	flags.StringVar(&o.tls.KeyFile, "tls-key", "", "key (PEM) of --tls-cert")
+	flags.StringVar(&o.tls.CAOut, "tls-ca-out", "", "file to write the certificate of the CA into that is made at start")
 	return cmd
 }
 
@@ -99,6 +104,10 @@ func (o options) build(given func(string) bool) (simulator.Config, error) {
 		"dns-forwarder": {&cfg.DNSForwarder, o.dnsForwarder},
 		"public-url":    {&cfg.PublicURL, o.publicURL},
 		"image-dir":     {&cfg.ImageDir, o.imageDir},
+		"tls-listen":    {&cfg.TLS.Listen, o.tls.Listen},
+		"tls-cert":      {&cfg.TLS.CertFile, o.tls.CertFile},
+		"tls-key":       {&cfg.TLS.KeyFile, o.tls.KeyFile},
+		"tls-ca-out":    {&cfg.TLS.CAOut, o.tls.CAOut},
 	} {
 		if given(flag) {
 			*field.target = field.value
@@ -134,6 +143,9 @@ func serve(ctx context.Context, cfg simulator.Config, listen string, out io.Writ
 		fmt.Fprintln(out, "  no machines: give --machines 8, or describe some in a file for --config")
 	}
 	fmt.Fprintf(out, "  URL      %s\n", server.URL)
+	if server.TLSURL != "" {
+		fmt.Fprintf(out, "  with TLS %s\n", server.TLSURL)
+	}
 	for _, u := range cfg.Users {
 		role := "user"
 		if u.Admin {

@@ -3,6 +3,8 @@ package main
 import (
 	"bytes"
 	"context"
+	"crypto/tls"
+	"crypto/x509"
 	"io"
 	"net/http"
 	"os"
@@ -89,6 +91,32 @@ func TestCommandServesUntilItIsInterrupted(t *testing.T) {
 	}
 }
 
+func TestCommandServesTLSAndWritesTheCA(t *testing.T) {
+	t.Parallel()
+	ca := filepath.Join(t.TempDir(), "ca.pem")
+	text, stop := run(t, "--listen", "127.0.0.1:0", "--tls-listen", "127.0.0.1:0", "--tls-ca-out", ca)
+	_, rest, _ := strings.Cut(text, "with TLS ")
+	url, _, _ := strings.Cut(rest, "\n")
+	pem, err := os.ReadFile(ca)
+	if err != nil {
+		t.Fatal(err)
+	}
+	roots := x509.NewCertPool()
+	roots.AppendCertsFromPEM(pem)
+	client := http.Client{Transport: &http.Transport{TLSClientConfig: &tls.Config{RootCAs: roots, MinVersion: tls.VersionTLS12}}}
+	resp, err := client.Get(url + "/api/2.0/version/")
+	if err != nil {
+		t.Fatal(err)
+	}
+	_ = resp.Body.Close()
+	if resp.StatusCode != http.StatusOK {
+		t.Errorf("%s answers %s", url, resp.Status)
+	}
+	if err := stop(); err != nil {
+		t.Errorf("an interrupt ends it with %v", err)
+	}
+}
+
 func TestCommandSaysInOneLineWhatIsWrong(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
@@ -110,6 +138,7 @@ func TestCommandSaysInOneLineWhatIsWrong(t *testing.T) {
 		"negative count":   {[]string{"--machines", "-1"}, "--machines"},
 		"bad address":      {[]string{"--listen", "127.0.0.1:port"}, "port"},
 		"bad image folder": {[]string{"--image-dir", write("file", "")}, "imageDir"},
+		"no TLS address":   {[]string{"--tls-ca-out", "ca.pem"}, "tls.listen"},
 		"argument":         {[]string{"x"}, "x"},
 	}
 	for name, tt := range tests {

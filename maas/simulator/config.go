@@ -58,6 +58,8 @@ type Config struct {
 	// PublicURL is how machines reach the region (http://host:port/MAAS).
 	// Start fills it from the address it listens on when empty.
 	PublicURL string `json:"publicURL,omitempty"`
+	// TLS of a port of its own, beside the plain one.
+	TLS TLS `json:"tls,omitzero"`
 	// Intercept is asked about every API request before it runs; nil for none.
 	// It may be called from several goroutines, and may use the region.
 	// Region.SetIntercept changes it later.

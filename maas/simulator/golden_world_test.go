@@ -117,7 +117,7 @@ func newWorld(t *testing.T, change func(*Config)) *world {
 	if !ok {
 		t.Fatal("a world's time is virtual")
 	}
-	return &world{t: t, region: region, handler: region.Handler(), clock: clock, replace: map[string]string{
+	return &world{t: t, region: region, handler: region.behind(), clock: clock, replace: map[string]string{
 		"<ADMIN-CONSUMER>": "ADMINC", "<ADMIN-TOKEN>": "ADMINT", "<ADMIN-SECRET>": "ADMINS",
 		"<USER-CONSUMER>": "USERC", "<USER-TOKEN>": "USERT", "<USER-SECRET>": "USERS",
 	}}

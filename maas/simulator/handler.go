@@ -10,6 +10,17 @@ import (
 // Handler serves the REST API below /MAAS/api/2.0/ and the metadata service
 // below /MAAS/metadata/.
 func (r *Region) Handler() http.Handler {
+	return r.port(false, "")
+}
+
+// port is the handler of one of the region's ports, and what stands before it.
+func (r *Region) port(secure bool, tlsPort string) http.Handler {
+	return &front{region: r, next: r.behind(), secure: secure, tlsPort: tlsPort}
+}
+
+// behind is the region's own server, without what stands before it: so was it
+// recorded.
+func (r *Region) behind() http.Handler {
 	return &handler{region: r, router: newRouter(operations())}
 }
 
@@ -44,16 +55,11 @@ func serveElsewhere(w http.ResponseWriter, path string) {
 		w.Header().Set("Content-Type", typePlain)
 		w.WriteHeader(http.StatusGone)
 		_, _ = w.Write([]byte("The 1.0 API is no longer available. Please use API version 2.0."))
-	case path == "/" || path == "/MAAS":
-		w.Header().Set("Location", "/MAAS/r/")
-		w.WriteHeader(http.StatusMovedPermanently)
-	case strings.HasPrefix(path, "/MAAS/"):
+	default:
 		w.Header().Set("Content-Type", typeHTML)
 		w.Header().Set("Vary", "Cookie")
 		w.Header().Set("Location", "/MAAS/?next="+url.QueryEscape(path))
 		w.WriteHeader(http.StatusFound)
-	default:
-		http.NotFound(w, nil)
 	}
 }
 

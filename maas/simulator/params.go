@@ -74,9 +74,6 @@ type body struct {
 	size int
 }
 
-// maxBody is nginx's limit in front of MAAS.
-const maxBody = 10 << 20
-
 // readBody takes a request's whole body in, as nginx does in front of MAAS. With
 // content the body is no form, whatever its content type says, but JSON is
 // read all the same, and multipart takes the body away.
@@ -85,8 +82,7 @@ func readBody(req *http.Request, content bool) (body, *refusal) {
 	if err != nil {
 		var tooLarge *http.MaxBytesError
 		if errors.As(err, &tooLarge) {
-			return body{}, &refusal{status: http.StatusRequestEntityTooLarge, contentType: "text/html", bare: true,
-				body: "<html>\r\n<head><title>413 Request Entity Too Large</title></head>\r\n</html>\r\n"}
+			return body{}, &refusal{status: http.StatusRequestEntityTooLarge, contentType: "text/html", bare: true, body: nginxPage(http.StatusRequestEntityTooLarge)}
 		}
 		return body{}, &refusal{status: http.StatusBadRequest, contentType: typePlain, body: "Bad Request", regular: true}
 	}

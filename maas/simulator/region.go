@@ -43,6 +43,9 @@ func New(cfg Config) (*Region, error) {
 	if r.cfg.Version == "" {
 		r.cfg.Version = "3.7.3"
 	}
+	if err := cfg.TLS.check(); err != nil {
+		return nil, err
+	}
 	var err error
 	if r.store, err = newImageStore(cfg.ImageDir); err != nil {
 		return nil, err
