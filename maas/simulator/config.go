@@ -171,6 +171,10 @@ type Machine struct {
 	Subnet string `json:"subnet,omitempty"`
 	// PowerType is "ipmi" when empty. "manual" cannot be switched or queried.
 	PowerType string `json:"powerType,omitempty"`
+	// PowerParameters are how MAAS reaches the power hardware, such as
+	// power_address, power_user and power_pass. An ipmi machine gets made-up
+	// ones when they are empty.
+	PowerParameters map[string]string `json:"powerParameters,omitempty"`
 	// PowerState is "off" when empty.
 	PowerState string `json:"powerState,omitempty"`
 	// Status is Ready when nil.

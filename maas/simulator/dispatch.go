@@ -16,14 +16,15 @@ const apiPrefix = "/MAAS/api/2.0"
 type access int
 
 const (
-	anyone        access = iota // also without credentials
-	users                       // everybody with a key
-	admins                      // others are told that the method is for admins
-	adminsOnly                  // others get an empty 403
-	viewers                     // who may see the machine of the path
-	editors                     // who may change it: not when it is locked
-	lockers                     // who may lock and unlock it
-	machineAdmins               // admins, and not when it is locked
+	anyone         access = iota // also without credentials
+	users                        // everybody with a key
+	admins                       // others are told that the method is for admins
+	adminsOnly                   // others get an empty 403
+	viewers                      // who may see the machine of the path
+	editors                      // who may change it: not when it is locked
+	lockers                      // who may lock and unlock it
+	machineAdmins                // admins, and not when it is locked
+	machineReaders               // admins, also when it is locked
 )
 
 // operation is one call of the API. Routing, the names that faults go by and
@@ -246,6 +247,8 @@ func mayAccess(u *user, m *machine, a access) bool {
 		return own && !m.locked
 	case machineAdmins:
 		return u.admin && !m.locked
+	case machineReaders:
+		return u.admin
 	}
 	return false
 }

@@ -23,6 +23,7 @@ type goldenGroup struct {
 func goldenGroups() []goldenGroup {
 	return []goldenGroup{
 		{name: "requests", pattern: `^(auth|url|op|method|format|accept|body|cleanup|delete)\.`, config: requestWorld, before: disableUser2},
+		{name: "details of machines", pattern: `^((list|machine)\.power_parameters|get_curtin_config|details|get_token)`, before: detailsBefore},
 		{name: "machine JSON", pattern: `^machine\.(json\.(ready|ready.as-user|allocated|deploying|locked|deployed|releasing)|allocate|deploy|lock|unlock|release|read)|^node\.read`, config: slowPower, before: machineBefore},
 		{name: "list", pattern: `^list\.`, config: listWorld, made: listMade},
 		{name: "allocate", pattern: `^allocate\.[^n]|^allocate\.(name|not|nothing)`, fresh: true, config: allocateWorld, made: allocateMade, before: allocateBefore},

@@ -19,8 +19,6 @@ func notReplayed() []reason {
 		{"", `^auth\.none\.machines\.post-noop$`, "enlisting machines through the API: " + later},
 		{"", `^auth\.none\.files$`, "the files resource: " + later},
 		{"", `^url\.describe$`, "the description of the API: " + later},
-		{"", `^(list|machine)\.power_parameters`, later},
-		{"", `^get_curtin_config`, later},
 		{"", `^details`, later},
 		{"", `^get_token`, later},
 		{"", `^maas\.get_config`, later},

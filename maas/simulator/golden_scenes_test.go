@@ -144,3 +144,19 @@ func (w *world) learn(ex *exchange, got *httptest.ResponseRecorder) {
 	}
 	w.replace["<NEWC>"], w.replace["<NEWT>"], w.replace["<NEWS>"] = made.Consumer, made.Key, made.Secret
 }
+
+// detailsBefore makes the machines whose details the recordings ask for.
+func detailsBefore(w *world, ex *exchange) {
+	bmc := map[string]string{"power_user": "maas", "power_driver": "LAN_2_0", "power_address": "10.9.0.7", "power_pass": "x"}
+	w.replace["<archive>"] = "archive.ubuntu.com/ubuntu"
+	switch ex.Name {
+	case "list.power_parameters":
+		w.add(Machine{Hostname: "other", SystemID: "hthr88"})
+		w.add(Machine{Hostname: "list-1", SystemID: ex.Request.Query[1][1], PowerParameters: bmc})
+	case "get_curtin_config.deployed":
+		w.add(Machine{Hostname: "mi-1", SystemID: machineOfPath(ex.Request.Path)})
+		w.force(machineOfPath(ex.Request.Path), fixture{status: StatusDeployed, owner: "user", known: true})
+	case "get_curtin_config.ready":
+		w.add(Machine{Hostname: "mi-2", SystemID: machineOfPath(ex.Request.Path)})
+	}
+}

@@ -2,6 +2,7 @@ package simulator
 
 import (
 	"fmt"
+	"maps"
 	"net"
 	"net/http"
 	"strings"
@@ -11,7 +12,7 @@ import (
 func machineOperations() []operation {
 	return []operation{
 		{http.MethodGet, "/machines/{system_id}/", "", viewers, readMachine, ""},
-		{http.MethodPut, "/machines/{system_id}/", "", machineAdmins, updateMachine, ""},
+		{http.MethodPut, "/machines/{system_id}/", "", machineAdmins, updateMachine, "Power parameters are kept and not checked"},
 		{http.MethodDelete, "/machines/{system_id}/", "", machineAdmins, deleteMachine, ""},
 		{http.MethodPost, "/machines/{system_id}/", "deploy", editors, deployMachine, ""},
 		{http.MethodPost, "/machines/{system_id}/", "release", editors, releaseMachine, ""},
@@ -65,6 +66,10 @@ func (r *Region) addMachine(in Machine) (string, error) {
 		return fail("there is another one of that name")
 	}
 	m.id = s.machines.nextID()
+	m.powerParameters = maps.Clone(in.PowerParameters)
+	if len(m.powerParameters) == 0 {
+		m.powerParameters = m.defaultPowerParameters()
+	}
 	if m.hardwareUUID == "" {
 		m.hardwareUUID = fmt.Sprintf("%s-%s-4%s-8%s-%s", r.drawID("0123456789abcdef", 8), r.drawID("0123456789abcdef", 4),
 			r.drawID("0123456789abcdef", 3), r.drawID("0123456789abcdef", 3), r.drawID("0123456789abcdef", 12))

@@ -116,9 +116,12 @@ func (c *call) updateHardware(m *machine, errs *formErrors) {
 		if !slices.Contains([]string{"ipmi", "manual", "lxd", "virsh", "webhook", "redfish", "amt", "apc", "hmc", "moonshot", "openbmc"}, kind) {
 			errs.add("power_type", "Select a valid choice. "+kind+" is not one of the available choices.")
 		} else {
+			c.setPowerParameters(m, m.powerType != kind)
 			m.powerType = kind
+			return
 		}
 	}
+	c.setPowerParameters(m, false)
 }
 
 // parseSize reads a number of bytes, perhaps with a decimal unit.

@@ -12,6 +12,7 @@ func operations() []operation {
 		machineListOperations(),
 		nodeOperations(),
 		machineOperations(),
+		machineDetailOperations(),
 		zoneOperations(),
 		poolOperations(),
 		tagOperations(),

@@ -136,6 +136,7 @@ type machine struct {
 	nics                  []nic
 	disks                 []disk
 	powerType, powerState string
+	powerParameters       map[string]string
 	status, previous      Status
 	owner, agentName      string
 	annotations           map[string]string
