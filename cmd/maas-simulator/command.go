@@ -31,6 +31,7 @@ type options struct {
 	publicURL    string
 	imageDir     string
 	tls          simulator.TLS
+	profile      string
 }
 
 func newCommand(out io.Writer) *cobra.Command {
@@ -49,6 +50,11 @@ func newCommand(out io.Writer) *cobra.Command {
 			return serve(cmd.Context(), cfg, o.listen, out)
 		},
 	}
+	o.addFlags(cmd)
+	return cmd
+}
+
+func (o *options) addFlags(cmd *cobra.Command) {
 	flags := cmd.Flags()
 	flags.StringVar(&o.listen, "listen", "127.0.0.1:5240", "address of the API and the metadata service")
 	flags.StringVar(&o.config, "config", "", "YAML file that describes the region")
@@ -56,6 +62,7 @@ func newCommand(out io.Writer) *cobra.Command {
 	flags.IntVar(&o.cores, "cores", 4, "cores of the machines that --machines adds")
 	flags.IntVar(&o.memoryMiB, "memory", 8192, "memory of the machines that --machines adds, in MiB")
 	flags.StringVar(&o.apiKey, "api-key", simulator.DefaultAPIKey, "API key of the admin, when the configuration has no users")
+	flags.StringVar(&o.profile, "profile", "", "how long everything takes that is not set: instant, maas-like or slow; the times below when empty")
 	flags.DurationVar(&o.install, "install-time", 20*time.Second, "how long an installation takes")
 	flags.DurationVar(&o.boot, "boot-time", 5*time.Second, "how long the installed system boots until it asks for its user data")
 	flags.DurationVar(&o.powerOff, "power-off-time", 2*time.Second, "how long it takes to switch a machine off")
@@ -68,7 +75,6 @@ func newCommand(out io.Writer) *cobra.Command {
 	flags.StringVar(&o.tls.CertFile, "tls-cert", "", "certificate (PEM) for --tls-listen; made at start, with a CA, when empty")
 	flags.StringVar(&o.tls.KeyFile, "tls-key", "", "key (PEM) of --tls-cert")
 	flags.StringVar(&o.tls.CAOut, "tls-ca-out", "", "file to write the certificate of the CA into that is made at start")
-	return cmd
 }
 
 // build makes the region's configuration of file and flags; flags that were
@@ -84,6 +90,9 @@ func (o options) build(given func(string) bool) (simulator.Config, error) {
 			return cfg, fmt.Errorf("%s: %w", o.config, err)
 		}
 	}
+	if given("profile") {
+		cfg.Profile = simulator.Profile(o.profile)
+	}
 	for flag, field := range map[string]struct {
 		target *time.Duration
 		value  time.Duration
@@ -92,7 +101,7 @@ func (o options) build(given func(string) bool) (simulator.Config, error) {
 		"boot-time":      {&cfg.Durations.Boot, o.boot},
 		"power-off-time": {&cfg.Durations.PowerOff, o.powerOff},
 	} {
-		if given(flag) || o.config == "" {
+		if given(flag) || (o.config == "" && cfg.Profile == "") {
 			*field.target = field.value
 		}
 	}
@@ -113,6 +122,7 @@ func (o options) build(given func(string) bool) (simulator.Config, error) {
 			*field.target = field.value
 		}
 	}
+	cfg.Clock = simulator.NewJumpingClock()
 	if given("maas-version") || cfg.Version == "" {
 		cfg.Version = o.version
 	}

@@ -12,6 +12,10 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/capmaas/cluster-api-provider-maas/maas/simulator"
 )
 
 // run starts the command and returns what it printed until its URL, and a
@@ -135,6 +139,7 @@ func TestCommandSaysInOneLineWhatIsWrong(t *testing.T) {
 		"misspelled field": {[]string{"--config", write("a.yaml", "machines: [{hostnam: x}]")}, "hostnam"},
 		"bad duration":     {[]string{"--config", write("b.yaml", "durations: {install: soon}")}, "install"},
 		"unknown zone":     {[]string{"--config", write("c.yaml", "machines: [{hostname: x, zone: z}]")}, `no zone "z"`},
+		"unknown profile":  {[]string{"--profile", "fast"}, "fast"},
 		"negative count":   {[]string{"--machines", "-1"}, "--machines"},
 		"bad address":      {[]string{"--listen", "127.0.0.1:port"}, "port"},
 		"bad image folder": {[]string{"--image-dir", write("file", "")}, "imageDir"},
@@ -147,6 +152,40 @@ func TestCommandSaysInOneLineWhatIsWrong(t *testing.T) {
 		err := cmd.ExecuteContext(t.Context())
 		if err == nil || !strings.Contains(err.Error(), tt.want) || strings.Contains(err.Error(), "\n") {
 			t.Errorf("%s: %v, want one line with %q", name, err, tt.want)
+		}
+	}
+}
+
+func TestTimesComeFromFlagsThenTheFileThenTheProfile(t *testing.T) {
+	t.Parallel()
+	file := filepath.Join(t.TempDir(), "region.yaml")
+	if err := os.WriteFile(file, []byte("profile: slow\ndurations: {install: 1s, boot: 2s}\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	const second = time.Second
+	tests := map[string]struct {
+		args    []string
+		profile simulator.Profile
+		want    simulator.Durations
+	}{
+		"nothing":             {nil, "", simulator.Durations{Install: 20 * second, Boot: 5 * second, PowerOff: 2 * second}},
+		"a flag":              {[]string{"--boot-time", "7s"}, "", simulator.Durations{Install: 20 * second, Boot: 7 * second, PowerOff: 2 * second}},
+		"a profile":           {[]string{"--profile", "maas-like"}, simulator.ProfileMAASLike, simulator.Durations{}},
+		"a profile and flag":  {[]string{"--profile", "instant", "--boot-time", "7s"}, simulator.ProfileInstant, simulator.Durations{Boot: 7 * second}},
+		"a file":              {[]string{"--config", file}, simulator.ProfileSlow, simulator.Durations{Install: second, Boot: 2 * second}},
+		"a file, flags win":   {[]string{"--config", file, "--boot-time", "7s"}, simulator.ProfileSlow, simulator.Durations{Install: second, Boot: 7 * second}},
+		"a profile over file": {[]string{"--config", file, "--profile", "instant"}, simulator.ProfileInstant, simulator.Durations{Install: second, Boot: 2 * second}},
+	}
+	for name, tt := range tests {
+		var o options
+		cmd := &cobra.Command{}
+		o.addFlags(cmd)
+		if err := cmd.Flags().Parse(tt.args); err != nil {
+			t.Fatal(err)
+		}
+		cfg, err := o.build(cmd.Flags().Changed)
+		if err != nil || cfg.Profile != tt.profile || cfg.Durations != tt.want {
+			t.Errorf("%s: %v, profile %q, %+v", name, err, cfg.Profile, cfg.Durations)
 		}
 	}
 }

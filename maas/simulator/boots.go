@@ -5,6 +5,7 @@ import (
 	"net"
 	"net/netip"
 	"sync"
+	"time"
 )
 
 // bootSlot keeps the Booter's calls for one machine apart.
@@ -98,9 +99,9 @@ func (t *tx) halt(m *machine, wipe bool, then func(*tx, *machine)) {
 			r.step(id, run, then)
 		}
 	}
-	delay := r.cfg.Durations.PowerOff
-	if then == nil {
-		delay = 0
+	delay := time.Duration(0)
+	if then != nil {
+		delay = t.takes(r.cfg.Durations.PowerOff)
 	}
 	if r.cfg.Boot == nil {
 		t.later(delay, finish)

@@ -1,11 +1,5 @@
 package simulator
 
-import (
-	"encoding/json"
-	"fmt"
-	"time"
-)
-
 // Config describes a region. The zero value is a usable region with one admin
 // named admin, one zone, pool, domain and subnet, and no machines.
 type Config struct {
@@ -42,10 +36,12 @@ type Config struct {
 	// DefaultSeries is deployed when a deploy names none: osystem/series. The
 	// first Ubuntu image when empty.
 	DefaultSeries string `json:"defaultSeries,omitempty"`
-	// Durations of what hardware does. Zero means at once.
+	// Profile sets those of Durations and Latency that are zero; none when empty.
+	Profile Profile `json:"profile,omitempty"`
+	// Durations of what hardware does. Zero means at once, or as Profile says.
 	Durations Durations `json:"durations,omitempty"`
 	// Latency is how long requests take. Zero means that they are answered at
-	// once.
+	// once, or as Profile says.
 	Latency Latency `json:"latency,omitempty"`
 	// Boot starts what was deployed. When nil, timers play the machine.
 	Boot Booter `json:"-"`
@@ -183,69 +179,4 @@ type Machine struct {
 	NeverCommissioned bool   `json:"neverCommissioned,omitempty"`
 	HardwareUUID      string `json:"hardwareUUID,omitempty"`
 	Description       string `json:"description,omitempty"`
-}
-
-// Durations of what hardware does. In JSON they are strings such as "90s".
-type Durations struct {
-	// Install is from power-on to the reboot into the installed system.
-	Install time.Duration
-	// InstallSpread is by how much an install may take longer: each a part of
-	// it, drawn from the region's seed.
-	InstallSpread time.Duration
-	// Boot is from that reboot to the request for user data, when timers play
-	// the machine.
-	Boot time.Duration
-	// PowerOn and PowerOff are from the command until the new state shows.
-	PowerOn  time.Duration
-	PowerOff time.Duration
-	// Erase is how long disks are wiped.
-	Erase time.Duration
-	// Commission and Test are how long these run.
-	Commission time.Duration
-	Test       time.Duration
-	// DeployTimeout fails a deploy whose machine never asks for user data.
-	// Zero means never. MAAS's own is 30 to 60 minutes.
-	DeployTimeout time.Duration
-}
-
-func (d *Durations) fields() map[string]*time.Duration {
-	return map[string]*time.Duration{
-		"install": &d.Install, "installSpread": &d.InstallSpread, "boot": &d.Boot, "powerOn": &d.PowerOn, "powerOff": &d.PowerOff,
-		"erase": &d.Erase, "commission": &d.Commission, "test": &d.Test, "deployTimeout": &d.DeployTimeout,
-	}
-}
-
-// UnmarshalJSON reads durations such as {"install": "90s"}.
-func (d *Durations) UnmarshalJSON(b []byte) error { return readDurations(b, d.fields()) }
-
-// MarshalJSON writes the durations that are not zero.
-func (d Durations) MarshalJSON() ([]byte, error) { return writeDurations(d.fields()) }
-
-func readDurations(b []byte, fields map[string]*time.Duration) error {
-	var in map[string]string
-	if err := json.Unmarshal(b, &in); err != nil {
-		return fmt.Errorf("durations must be strings such as \"90s\": %w", err)
-	}
-	for name, text := range in {
-		field, ok := fields[name]
-		if !ok {
-			return fmt.Errorf("unknown duration %q", name)
-		}
-		value, err := time.ParseDuration(text)
-		if err != nil || value < 0 {
-			return fmt.Errorf("duration %s is %q, want a value such as \"90s\"", name, text)
-		}
-		*field = value
-	}
-	return nil
-}
-
-func writeDurations(fields map[string]*time.Duration) ([]byte, error) {
-	out := map[string]string{}
-	for name, value := range fields {
-		if *value != 0 {
-			out[name] = value.String()
-		}
-	}
-	return json.Marshal(out)
 }

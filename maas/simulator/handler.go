@@ -152,7 +152,7 @@ func (e *execution) serve(w http.ResponseWriter) {
 func (e *execution) intercept() (Fault, Latency) {
 	r := e.region
 	r.mu.Lock()
-	ask, latency := r.intercept, r.latency
+	ask, latency := r.intercept, r.drawn(r.latency)
 	if oauth, found, _ := oauthParams(e.http); found {
 		if key, ok := r.state.tokens.get(oauth["oauth_token"]); ok && key.owner != nil {
 			e.entry.User = key.owner.name

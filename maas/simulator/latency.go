@@ -23,6 +23,10 @@ type Latency struct {
 	Read time.Duration
 	// PerMachine is added to a read for each machine in its answer.
 	PerMachine time.Duration
+	// Spread makes requests take differently long: 95 of 100 take at most so many
+	// times what is said above, and half of them less than that. It is drawn for
+	// each request from the region's seed. 0 or 1 is no spread; a number in JSON.
+	Spread float64
 }
 
 func (l *Latency) fields() map[string]*time.Duration {
@@ -32,11 +36,11 @@ func (l *Latency) fields() map[string]*time.Duration {
 	}
 }
 
-// UnmarshalJSON reads a latency such as {"read": "90ms"}.
-func (l *Latency) UnmarshalJSON(b []byte) error { return readDurations(b, l.fields()) }
+// UnmarshalJSON reads a latency such as {"read": "90ms", "spread": 2}.
+func (l *Latency) UnmarshalJSON(b []byte) error { return readDurations(b, l.fields(), &l.Spread) }
 
 // MarshalJSON writes the fields that are not zero.
-func (l Latency) MarshalJSON() ([]byte, error) { return writeDurations(l.fields()) }
+func (l Latency) MarshalJSON() ([]byte, error) { return writeDurations(l.fields(), l.Spread) }
 
 // SetLatency replaces Config.Latency for the requests that come from now on.
 func (r *Region) SetLatency(l Latency) {

@@ -3,7 +3,6 @@ package simulator_test
 import (
 	"context"
 	"reflect"
-	"strconv"
 	"testing"
 	"time"
 
@@ -87,40 +86,5 @@ func TestClientDrivesAMachineThroughItsLife(t *testing.T) {
 	}
 	if after := region.Snapshot().WithoutHistory(); !reflect.DeepEqual(before, after) {
 		t.Errorf("the region differs from before:\n%+v\n%+v", before, after)
-	}
-}
-
-func TestInstallsTakeDifferentlyLong(t *testing.T) {
-	t.Parallel()
-	const machines = 20
-	cfg := simulator.Config{Durations: simulator.Durations{Install: time.Minute, InstallSpread: time.Minute}}
-	for i := range machines {
-		cfg.Machines = append(cfg.Machines, simulator.Machine{Hostname: "m-" + strconv.Itoa(i)})
-	}
-	region, _, client, clock := start(t, cfg)
-	for range machines {
-		m, err := client.Allocate(t.Context(), maas.AllocateParams{})
-		if err != nil {
-			t.Fatal(err)
-		}
-		if _, err := client.Deploy(t.Context(), m.SystemID, maas.DeployParams{}); err != nil {
-			t.Fatal(err)
-		}
-	}
-	deployed := func() (n int) {
-		for _, m := range region.Snapshot().Machines {
-			if m.Status == simulator.StatusDeployed {
-				n++
-			}
-		}
-		return n
-	}
-	clock.Advance(time.Minute - time.Second)
-	before := deployed()
-	clock.Advance(31 * time.Second)
-	between := deployed()
-	clock.Advance(30 * time.Second)
-	if before != 0 || between == 0 || between == machines || deployed() != machines {
-		t.Errorf("deployed: %d before the least time, %d halfway, %d at the end", before, between, deployed())
 	}
 }

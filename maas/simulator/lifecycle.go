@@ -76,10 +76,7 @@ func (t *tx) beginInstall(m *machine, username string) *refusal {
 	}
 	d := t.r.cfg.Durations
 	t.switchPower(m, "on")
-	install := d.Install
-	if d.InstallSpread > 0 {
-		install += time.Duration(t.r.rand.Int64N(int64(d.InstallSpread)))
-	}
+	install := t.takes(d.Install)
 	t.progress(m, install/4, "Loading ephemeral")
 	t.laterOn(m, install/2, (*tx).fetchImage)
 	t.laterOn(m, install, (*tx).finishInstall)
@@ -132,7 +129,7 @@ func (t *tx) finishInstall(m *machine) {
 		t.boot(m)
 		return
 	}
-	t.laterOn(m, t.r.cfg.Durations.Boot, (*tx).fetchedUserData)
+	t.laterOn(m, t.takes(t.r.cfg.Durations.Boot), (*tx).fetchedUserData)
 }
 
 // fetchedUserData is the moment at which MAAS takes a machine for deployed.
@@ -167,7 +164,7 @@ func (t *tx) switchPower(m *machine, state string) {
 		edit(t, m).powerState = state
 		return
 	}
-	t.laterOn(m, delay, func(t *tx, m *machine) { edit(t, m).powerState = state })
+	t.laterOn(m, t.takes(delay), func(t *tx, m *machine) { edit(t, m).powerState = state })
 }
 
 // release gives a machine back. It is Ready once its power is off.
@@ -247,7 +244,7 @@ func (t *tx) erase(m *machine) {
 			return nil
 		}
 		t.switchPower(m, "on")
-		t.laterOn(m, t.r.cfg.Durations.Erase, func(t *tx, m *machine) {
+		t.laterOn(m, t.takes(t.r.cfg.Durations.Erase), func(t *tx, m *machine) {
 			if m.status == StatusDiskErasing {
 				t.release(m)
 			}

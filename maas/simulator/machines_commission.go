@@ -9,7 +9,7 @@ func commissionMachine(c *call) (*answer, *refusal) {
 		return nil, invalid(allFields, "Commission is not available because of the current state of the node.")
 	}
 	c.byUser(m, "User starting node commissioning", "")
-	c.busy(m, StatusCommissioning, c.r.cfg.Durations.Commission, func(m *machine) Status {
+	c.busy(m, StatusCommissioning, c.takes(c.r.cfg.Durations.Commission), func(m *machine) Status {
 		m.commissioned = true
 		return StatusReady
 	})
@@ -23,7 +23,7 @@ func testMachine(c *call) (*answer, *refusal) {
 		return nil, invalid(allFields, "Test is not available because of the current state of the node.")
 	}
 	c.byUser(m, "User starting node testing", "")
-	c.busy(m, StatusTesting, c.r.cfg.Durations.Test, func(m *machine) Status { return m.previous })
+	c.busy(m, StatusTesting, c.takes(c.r.cfg.Durations.Test), func(m *machine) Status { return m.previous })
 	return ok(c.render(m))
 }
 

@@ -27,7 +27,7 @@ func powerOnMachine(c *call) (*answer, *refusal) {
 func (t *tx) powerOn(m *machine) {
 	wasOff := m.powerState != "on"
 	t.switchPower(m, "on")
-	t.laterOn(m, t.r.cfg.Durations.PowerOn, func(t *tx, m *machine) {
+	t.laterOn(m, t.takes(t.r.cfg.Durations.PowerOn), func(t *tx, m *machine) {
 		if m.status == StatusExitingRescueMode {
 			t.setStatus(m, m.previous)
 		}

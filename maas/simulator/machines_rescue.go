@@ -9,7 +9,7 @@ func rescueMode(c *call) (*answer, *refusal) {
 	}
 	c.byUser(m, "User entering rescue mode", "")
 	c.occupy(m, StatusEnteringRescueMode)
-	c.laterOn(m, c.r.cfg.Durations.Boot, func(t *tx, m *machine) {
+	c.laterOn(m, c.takes(c.r.cfg.Durations.Boot), func(t *tx, m *machine) {
 		if m.status == StatusEnteringRescueMode {
 			t.setStatus(m, StatusRescueMode)
 		}
@@ -26,7 +26,7 @@ func exitRescueMode(c *call) (*answer, *refusal) {
 	c.byUser(m, "User exiting rescue mode", "")
 	c.setStatus(m, StatusExitingRescueMode)
 	edit(c.tx, m).run++
-	c.laterOn(m, c.r.cfg.Durations.PowerOff, func(t *tx, m *machine) {
+	c.laterOn(m, c.takes(c.r.cfg.Durations.PowerOff), func(t *tx, m *machine) {
 		if m.status == StatusExitingRescueMode {
 			t.leaveRescue(m)
 		}

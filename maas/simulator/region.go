@@ -14,6 +14,8 @@ type Region struct {
 	mu        sync.Mutex
 	state     *state
 	rand      *rand.Rand
+	durations *rand.Rand
+	latencies *rand.Rand
 	publicURL string
 	intercept func(Request) Fault
 	hardware  func(HardwareEvent) Trouble
@@ -31,11 +33,16 @@ type Region struct {
 // New makes a region that holds what cfg describes. The error names the field
 // that is wrong.
 func New(cfg Config) (*Region, error) {
+	if err := cfg.applyProfile(); err != nil {
+		return nil, err
+	}
 	r := &Region{
 		cfg: cfg, clock: cfg.Clock, state: newState(), publicURL: cfg.PublicURL, intercept: cfg.Intercept,
 		hardware: cfg.Hardware, latency: cfg.Latency,
-		rand:   rand.New(rand.NewPCG(uint64(cfg.Seed), 0x6d616173)),
-		timers: map[int]func(){}, slots: map[string]*bootSlot{},
+		rand:      rand.New(rand.NewPCG(uint64(cfg.Seed), 0x6d616173)),
+		durations: rand.New(rand.NewPCG(uint64(cfg.Seed), 0x64757261)),
+		latencies: rand.New(rand.NewPCG(uint64(cfg.Seed), 0x6c617465)),
+		timers:    map[int]func(){}, slots: map[string]*bootSlot{},
 	}
 	if r.clock == nil {
 		r.clock = realClock{}

@@ -151,7 +151,7 @@ func waiting(ctx context.Context, l *lab, o options, r *result) error {
 func deployingRegion() simulator.Config {
 	return simulator.Config{
 		Latency: maasLike(), Machines: fleet("deploy", 120, simulator.Machine{}),
-		Durations: simulator.Durations{Install: 50 * time.Second, InstallSpread: time.Minute, Boot: 10 * time.Second},
+		Durations: simulator.Durations{Install: 80 * time.Second, Boot: 10 * time.Second, Spread: 1.3},
 	}
 }
 
