@@ -20,7 +20,11 @@ func (r *Region) answerDNS(query *dns.Msg) *dns.Msg {
 	name := strings.TrimSuffix(strings.ToLower(question.Name), ".")
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	zone, records, exists := r.state.lookup(name)
+	s := r.state
+	if r.dnsView != nil {
+		s = r.dnsView.state
+	}
+	zone, records, exists := s.lookup(name)
 	if zone == "" {
 		return nil
 	}
@@ -31,12 +35,12 @@ func (r *Region) answerDNS(query *dns.Msg) *dns.Msg {
 			reply.Answer = append(reply.Answer, rr)
 		}
 	}
-	r.state.followAlias(reply, question)
+	s.followAlias(reply, question)
 	if len(reply.Answer) == 0 {
 		if !exists {
 			reply.Rcode = dns.RcodeNameError
 		}
-		reply.Ns = append(reply.Ns, r.state.soa(zone))
+		reply.Ns = append(reply.Ns, s.soa(zone))
 	}
 	return reply
 }

@@ -23,6 +23,10 @@ type front struct {
 }
 
 func (f *front) ServeHTTP(w http.ResponseWriter, req *http.Request) {
+	if away := f.region.isAway(); away != nil && !away.BadGateway {
+		f.region.refuse(w, req)
+		return
+	}
 	if f.secure {
 		// MAAS 3.2 to 3.7: with every answer, errors as well.
 		w.Header().Set("Strict-Transport-Security", "max-age=15552000; includeSubdomains")
@@ -101,7 +105,14 @@ func (f *front) answer(w http.ResponseWriter, req *http.Request, status int) {
 
 // nginxPage is the body of an answer that nginx makes itself.
 func nginxPage(status int) string {
-	title := fmt.Sprintf("%d %s", status, http.StatusText(status))
+	text := http.StatusText(status)
+	switch status { // nginx has words of its own for some
+	case http.StatusServiceUnavailable:
+		text = "Service Temporarily Unavailable"
+	case http.StatusGatewayTimeout:
+		text = "Gateway Time-out"
+	}
+	title := fmt.Sprintf("%d %s", status, text)
 	return "<html>\r\n<head><title>" + title + "</title></head>\r\n<body>\r\n<center><h1>" + title +
 		"</h1></center>\r\n<hr><center>nginx</center>\r\n</body>\r\n</html>\r\n"
 }

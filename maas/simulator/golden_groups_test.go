@@ -30,6 +30,7 @@ func goldenGroups() []goldenGroup {
 		{name: "allocate none", pattern: `^allocate\.none\.`},
 		{name: "annotate", pattern: `^annotate\.`},
 		{name: "put", pattern: `^put\.`, config: putWorld},
+		{name: "conflict", pattern: `^conflict\.`, config: conflictWorld},
 		{name: "deploy", pattern: `^deploy\.`, before: deployBefore},
 		{name: "life", pattern: `^life\.(\d[^0-5]|\d\D|10|11)`, config: timedPower, before: lifeBefore},
 		{name: "life, power awaited", pattern: `^life\.1[23]`},
@@ -136,6 +137,14 @@ func allocateBefore(w *world, ex *exchange) {
 }
 
 func putWorld(cfg *Config) { cfg.Machines = []Machine{{Hostname: "an-2"}} }
+
+// conflictWorld makes a world whose database gives up on every change.
+func conflictWorld(cfg *Config) {
+	cfg.Intercept = func(r Request) Fault {
+		fault, _ := PresetAnswer("conflict-retry", r)
+		return fault
+	}
+}
 
 // lifeBefore lets the time pass that lies between the steps of a life.
 func lifeBefore(w *world, ex *exchange) {

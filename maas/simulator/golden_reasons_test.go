@@ -40,7 +40,6 @@ func notReplayed() []reason {
 		{"", `^allocate\.none-with-pod`, "VM hosts: " + later},
 		{"", `^iface\.`, "changing interfaces: " + later},
 		// Faults of the hardware.
-		{"", `^conflict\.put$`, "the page of a transaction that gave up: " + fault},
 		{"", `^deploy\.(power-|deploy-workflow|no-rack|ip-check|rack-lacks|region-has)`, fault},
 		{"3.4.10", `^deploy\.custom-without-ephemeral`, fault},
 		{"", `^release\.(power-fail|power-busy|no-rack)`, fault},

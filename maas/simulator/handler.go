@@ -4,7 +4,6 @@ import (
 	"net/http"
 	"net/url"
 	"strings"
-	"time"
 )
 
 // Handler serves the REST API below /MAAS/api/2.0/ and the metadata service
@@ -32,6 +31,7 @@ type handler struct {
 func (h *handler) ServeHTTP(w http.ResponseWriter, req *http.Request) {
 	path := req.URL.EscapedPath()
 	switch {
+	case h.region.refuse(w, req):
 	case strings.HasPrefix(path, apiPrefix+"/"):
 		h.serveAPI(w, req, path)
 	case strings.HasPrefix(path, metadataPrefix):
@@ -104,145 +104,4 @@ func (h *handler) serveAPI(w http.ResponseWriter, req *http.Request, path string
 		call: call{vars: vars, query: query, body: sent, form: sent.form},
 	}
 	run.serve(w)
-}
-
-// execution is one request to the API on its way through the region.
-type execution struct {
-	region   *Region
-	resource *resource
-	http     *http.Request
-	entry    *Request
-	began    time.Time
-	op       string
-	call     call
-}
-
-func (e *execution) serve(w http.ResponseWriter) {
-	r := e.region
-	fault, latency := e.intercept()
-	r.wait(e.http.Context(), latency.beforeEffect(e.http.Method, e.op))
-	unstage := func() {}
-	if fault.Status == 0 {
-		unstage = e.stage()
-	}
-	a, refused, todo := e.run(fault)
-	unstage()
-	r.perform(todo)
-	if refused != nil {
-		a = &answer{status: refused.status, body: []byte(refused.body)}
-	}
-	r.wait(e.http.Context(), latency.afterLook(e.http.Method, a.machines))
-	if !fault.DropAnswer {
-		e.entry.Status, e.entry.Bytes = a.status, len(a.body)
-	}
-	e.entry.Duration = r.stopwatch().Sub(e.began)
-	r.log.add(*e.entry)
-	switch {
-	case fault.DropAnswer:
-		dropConnection(w)
-	case refused != nil:
-		refused.write(w)
-	default:
-		a.write(w)
-	}
-}
-
-// intercept asks what is wanted to happen to the request, without the lock, so
-// that the one who is asked may change the region.
-func (e *execution) intercept() (Fault, Latency) {
-	r := e.region
-	r.mu.Lock()
-	ask, latency := r.intercept, r.drawn(r.latency)
-	if oauth, found, _ := oauthParams(e.http); found {
-		if key, ok := r.state.tokens.get(oauth["oauth_token"]); ok && key.owner != nil {
-			e.entry.User = key.owner.name
-		}
-	}
-	r.mu.Unlock()
-	if ask == nil {
-		return Fault{}, latency
-	}
-	return ask(*e.entry), latency
-}
-
-// run is the request's transaction, under the region's lock.
-func (e *execution) run(fault Fault) (*answer, *refusal, []work) {
-	r := e.region
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	e.call.tx = &tx{state: r.state, r: r}
-	key, nonce, refused := e.call.authenticate(e.http)
-	if key != nil {
-		e.call.user = key.owner
-	} else {
-		e.entry.User = ""
-	}
-	if refused == nil && fault.Status != 0 {
-		contentType := fault.ContentType
-		if contentType == "" {
-			contentType = typeText
-		}
-		refused = &refusal{status: fault.Status, contentType: contentType, body: fault.Body, bare: true}
-	}
-	var a *answer
-	if refused == nil {
-		a, refused = e.handle()
-	}
-	if refused != nil {
-		e.call.rollback()
-		if refused.regular {
-			e.call.spend(nonce)
-		}
-		return nil, refused, nil
-	}
-	e.call.spend(nonce)
-	refused, todo := r.settle(e.call.tx)
-	if refused != nil {
-		refused.bare = true
-	}
-	return a, refused, todo
-}
-
-func (e *execution) handle() (*answer, *refusal) {
-	c := &e.call
-	op, refused := e.resource.route(e.http.Method, e.op, c.user == nil)
-	if refused != nil {
-		return nil, refused
-	}
-	if format := c.query.get("format"); format != "" && format != "json" {
-		return nil, &refusal{status: http.StatusBadRequest, contentType: typePlain, body: "Invalid output format specified '" + format + "'.", regular: true}
-	}
-	if refused := c.admit(op.access); refused != nil {
-		return nil, refused
-	}
-	if refused := c.readable(op); refused != nil {
-		return nil, refused
-	}
-	return op.handle(c)
-}
-
-// readable treats the bodies that an operation does not read as MAAS does.
-func (c *call) readable(op *operation) *refusal {
-	switch {
-	case c.body.unknown && op.op == "" && op.method == http.MethodPost:
-		return &refusal{status: http.StatusBadRequest, contentType: typeJSON, body: "{}"}
-	case c.body.json && op.op == "allocate":
-		return text(http.StatusInternalServerError, "'dict' object has no attribute 'lists'")
-	case c.body.json && op.op != "":
-		// These read the form only, and JSON leaves it empty.
-		c.form = params{}
-	}
-	return nil
-}
-
-// dropConnection ends a request without an answer, the way net/http has for it.
-func dropConnection(w http.ResponseWriter) {
-	hijacker, ok := w.(http.Hijacker)
-	if ok {
-		if conn, _, err := hijacker.Hijack(); err == nil {
-			_ = conn.Close()
-			return
-		}
-	}
-	panic(http.ErrAbortHandler) //nolint:forbidigo // net/http has no other way to end a request without an answer
 }

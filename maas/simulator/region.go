@@ -18,6 +18,12 @@ type Region struct {
 	latencies *rand.Rand
 	publicURL string
 	intercept func(Request) Fault
+	// interceptors are asked after intercept; the slice is replaced, not changed.
+	interceptors []*interceptor
+	away         *Away
+	dnsView      *View
+	// cut is closed while the region is away, and when it is closed.
+	cut       chan struct{}
 	hardware  func(HardwareEvent) Trouble
 	latency   Latency
 	closed    bool
@@ -42,7 +48,7 @@ func New(cfg Config) (*Region, error) {
 		rand:      rand.New(rand.NewPCG(uint64(cfg.Seed), 0x6d616173)),
 		durations: rand.New(rand.NewPCG(uint64(cfg.Seed), 0x64757261)),
 		latencies: rand.New(rand.NewPCG(uint64(cfg.Seed), 0x6c617465)),
-		timers:    map[int]func(){}, slots: map[string]*bootSlot{},
+		timers:    map[int]func(){}, slots: map[string]*bootSlot{}, cut: make(chan struct{}),
 	}
 	if r.clock == nil {
 		r.clock = realClock{}
@@ -65,13 +71,6 @@ func New(cfg Config) (*Region, error) {
 	return r, nil
 }
 
-// SetIntercept replaces Config.Intercept; nil removes it.
-func (r *Region) SetIntercept(f func(Request) Fault) {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	r.intercept = f
-}
-
 // SetPublicURL says how machines reach the region (http://host:port/MAAS).
 func (r *Region) SetPublicURL(url string) {
 	r.mu.Lock()
@@ -79,11 +78,14 @@ func (r *Region) SetPublicURL(url string) {
 	r.publicURL = url
 }
 
-// Close drops all queued work, ends the contexts of the Booter's calls and
-// waits for the calls that run. It does not halt machines. Images stay in
+// Close drops all queued work, lets go of requests that hang or wait, ends the
+// contexts of the Booter's calls and waits for the calls that run. It does not halt machines. Images stay in
 // Config.ImageDir; what was uploaded of incomplete ones goes.
 func (r *Region) Close() {
 	r.mu.Lock()
+	if !r.closed && r.away == nil {
+		close(r.cut)
+	}
 	r.closed = true
 	for _, cancel := range r.timers {
 		cancel()

@@ -1,0 +1,56 @@
+package simulator
+
+import "slices"
+
+// interceptor is one who is asked about requests.
+type interceptor struct{ ask func(Request) Fault }
+
+// SetIntercept replaces Config.Intercept; nil removes it.
+func (r *Region) SetIntercept(f func(Request) Fault) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.intercept = f
+}
+
+// AddIntercept has f asked about every API request too, after Config.Intercept
+// and those added before. The first fault that is not zero is done, and nobody
+// after that is asked. f may be called from several goroutines, and may use
+// the region. remove takes f away again; requests that are on their way may
+// still ask it.
+func (r *Region) AddIntercept(f func(Request) Fault) (remove func()) {
+	added := &interceptor{ask: f}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.interceptors = append(slices.Clone(r.interceptors), added)
+	return func() {
+		r.mu.Lock()
+		defer r.mu.Unlock()
+		r.interceptors = slices.DeleteFunc(slices.Clone(r.interceptors), func(i *interceptor) bool { return i == added })
+	}
+}
+
+// intercept asks what is wanted to happen to the request, without the lock, so
+// that the one who is asked may change the region.
+func (e *execution) intercept() (Fault, Latency) {
+	r := e.region
+	r.mu.Lock()
+	first, more, latency := r.intercept, r.interceptors, r.drawn(r.latency)
+	e.cut = r.cut
+	if oauth, found, _ := oauthParams(e.http); found {
+		if key, ok := r.state.tokens.get(oauth["oauth_token"]); ok && key.owner != nil {
+			e.entry.User = key.owner.name
+		}
+	}
+	r.mu.Unlock()
+	if first != nil {
+		if fault := first(*e.entry); !fault.none() {
+			return fault, latency
+		}
+	}
+	for _, i := range more {
+		if fault := i.ask(*e.entry); !fault.none() {
+			return fault, latency
+		}
+	}
+	return Fault{}, latency
+}
