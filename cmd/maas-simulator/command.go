@@ -132,8 +132,10 @@ func (o options) build(given func(string) bool) (simulator.Config, error) {
 	if o.machines < 0 {
 		return cfg, errors.New("--machines must not be negative")
 	}
-	for i := range o.machines {
-		cfg.Machines = append(cfg.Machines, simulator.Machine{Hostname: fmt.Sprintf("machine-%d", i+1), Cores: o.cores, MemoryMiB: o.memoryMiB})
+	if o.machines > 0 {
+		cfg.Inventory = append(cfg.Inventory, simulator.Group{
+			Count: o.machines, Hostname: "machine-{n}", Cores: []int{o.cores}, MemoryMiB: []int{o.memoryMiB},
+		})
 	}
 	return cfg, nil
 }
@@ -148,8 +150,12 @@ func serve(ctx context.Context, cfg simulator.Config, listen string, out io.Writ
 	if err != nil {
 		return err
 	}
-	fmt.Fprintf(out, "MAAS %s, simulated, with %d machines\n", cfg.Version, len(cfg.Machines))
-	if len(cfg.Machines) == 0 {
+	machines := len(cfg.Machines)
+	for _, group := range cfg.Inventory {
+		machines += group.Count
+	}
+	fmt.Fprintf(out, "MAAS %s, simulated, with %d machines\n", cfg.Version, machines)
+	if machines == 0 {
 		fmt.Fprintln(out, "  no machines: give --machines 8, or describe some in a file for --config")
 	}
 	fmt.Fprintf(out, "  URL      %s\n", server.URL)

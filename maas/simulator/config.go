@@ -33,6 +33,8 @@ type Config struct {
 	ImageDir string `json:"imageDir,omitempty"`
 	// Machines, Ready unless they say otherwise.
 	Machines []Machine `json:"machines,omitempty"`
+	// Inventory is machines by the number, made after Machines.
+	Inventory []Group `json:"inventory,omitempty"`
 	// DefaultSeries is deployed when a deploy names none: osystem/series. The
 	// first Ubuntu image when empty.
 	DefaultSeries string `json:"defaultSeries,omitempty"`

@@ -37,7 +37,7 @@ func (r *Region) populate() error {
 			return err
 		}
 	}
-	return nil
+	return r.addInventory()
 }
 
 func (r *Region) addUsers() error {
