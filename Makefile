@@ -87,7 +87,7 @@ build: go-there ## Build the manager, the simulator, capmaas, and the image and 
 	cd sandbox && go build -o $(BIN)/ ./cmd/...
 
 .PHONY: generate
-generate: $(TOOLS)/controller-gen ## Write anew what is made of the Go code: deep copies, CRDs, role, webhooks, docs/conditions.md
+generate: $(TOOLS)/controller-gen ## Write anew what is made of the Go code: deep copies, CRDs, role, webhooks, two pages of docs/
 	$(call GENERATE,.)
 
 # Writes into a folder what `make generate` writes into the checkout.
@@ -96,9 +96,9 @@ $(TOOLS)/controller-gen object paths=./api/... output:object:dir=$(1)/api/v1beta
 $(TOOLS)/controller-gen crd paths=./api/... output:crd:artifacts:config=$(1)/config/crd/bases
 $(TOOLS)/controller-gen rbac:roleName=manager-role paths=./internal/... output:rbac:artifacts:config=$(1)/config/rbac
 $(TOOLS)/controller-gen webhook paths=./internal/webhooks/... output:webhook:artifacts:config=$(1)/config/webhook
-mkdir -p $(1)/docs && go run ./hack/conditions $(1)/docs/conditions.md
+mkdir -p $(1)/docs && go run ./hack/conditions $(1)/docs/conditions.md && go run ./hack/simulatorapi $(1)/docs/simulator-api.md
 endef
-GENERATED := api/v1beta1/zz_generated.deepcopy.go config/crd/bases config/rbac/role.yaml config/webhook/manifests.yaml docs/conditions.md
+GENERATED := api/v1beta1/zz_generated.deepcopy.go config/crd/bases config/rbac/role.yaml config/webhook/manifests.yaml docs/conditions.md docs/simulator-api.md
 
 .PHONY: clean
 clean: ## Remove _build/: all that was built, the machines' root file system included

@@ -60,16 +60,18 @@ type router struct{ resources []*resource }
 
 type resource struct {
 	pattern    []string
+	command    string // what MAAS's command line calls it
 	operations []operation
 }
 
 func newRouter(table []operation) *router {
 	r := &router{}
+	commands := commands()
 	for _, op := range table {
 		pattern := strings.Split(strings.Trim(op.path, "/"), "/")
 		res := r.exact(pattern)
 		if res == nil {
-			res = &resource{pattern: pattern}
+			res = &resource{pattern: pattern, command: commands[shape(op.path)]}
 			r.resources = append(r.resources, res)
 		}
 		res.operations = append(res.operations, op)

@@ -94,7 +94,7 @@ func (h *handler) serveAPI(w http.ResponseWriter, req *http.Request, path string
 		Query: redact(query.urlValues()), Form: redact(sent.form.urlValues()), Received: sent.size,
 	}
 	if found := res.operation(req.Method, op); found != nil {
-		entry.Operation = found.name()
+		entry.Operation = res.command + " " + found.verb()
 	}
 	if entry.SystemID = vars["system_id"]; entry.SystemID == "" {
 		entry.SystemID = query.get("system_id") + sent.form.get("system_id")

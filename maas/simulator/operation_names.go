@@ -2,7 +2,6 @@ package simulator
 
 import (
 	"net/http"
-	"slices"
 	"strings"
 )
 
@@ -21,41 +20,57 @@ type Operation struct {
 
 // Operations are all that the simulator knows, in the order of the API.
 func Operations() []Operation {
-	table := operations()
+	table, commands := operations(), commands()
 	out := make([]Operation, len(table))
 	for i := range table {
 		o := &table[i]
-		out[i] = Operation{Name: o.name(), Method: o.method, Path: o.path, Op: o.op, Lacks: o.lacks}
+		out[i] = Operation{Name: commands[shape(o.path)] + " " + o.verb(), Method: o.method, Path: o.path, Op: o.op, Lacks: o.lacks}
 	}
 	return out
 }
 
-// name is what MAAS's command line calls an operation: its resource, one of
-// many or all of them, and what is done.
-func (o *operation) name() string {
-	segments := strings.Split(strings.Trim(o.path, "/"), "/")
-	one := false
-	if last := len(segments) - 1; strings.HasPrefix(segments[last], "{") {
-		segments, one = segments[:last], true
+// NotModelled are the operations of MAAS's API that the simulator does not
+// know: it answers them as it answers what MAAS does not know.
+func NotModelled() []Operation {
+	modelled := map[string]bool{}
+	for _, o := range Operations() {
+		modelled[o.call()] = true
 	}
-	segments = slices.DeleteFunc(segments, func(s string) bool { return strings.HasPrefix(s, "{") })
-	resource := segments[len(segments)-1]
-	switch resource {
-	case "resourcepool", "resourcepools":
-		resource = strings.Replace(resource, "resourcepool", "resource-pool", 1)
-	case "dnsresourcerecords":
-		resource = "dnsresource-records"
-	case "upload":
-		return "boot-resource-file upload"
-	case "devices", "blockdevices":
-		resource = strings.Replace(resource, "block", "block-", 1)
+	var out []Operation
+	for _, resource := range maasResources() {
+		for _, o := range resource.operations() {
+			if !modelled[o.call()] {
+				out = append(out, o)
+			}
+		}
 	}
-	if one {
-		resource = strings.TrimSuffix(resource, "s")
-	}
-	return resource + " " + o.verb()
+	return out
 }
 
+// Area says which part of MAAS an operation belongs to, such as "DNS".
+func (o Operation) Area() string {
+	for _, resource := range maasResources() {
+		if shape(resource.path) == shape(o.Path) {
+			return resource.area
+		}
+	}
+	return ""
+}
+
+// call is what distinguishes an operation from all others.
+func (o Operation) call() string { return o.Method + " " + shape(o.Path) + " " + o.Op }
+
+// commands are the names that MAAS's command line has for the paths of its API,
+// by their shapes.
+func commands() map[string]string {
+	out := map[string]string{}
+	for _, resource := range maasResources() {
+		out[shape(resource.path)] = resource.command
+	}
+	return out
+}
+
+// verb is what MAAS's command line calls what is done to a resource.
 func (o *operation) verb() string {
 	if o.op != "" {
 		return strings.ReplaceAll(o.op, "_", "-")
