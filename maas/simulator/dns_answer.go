@@ -94,7 +94,7 @@ func (s *state) lookup(name string) (zone string, records []dns.RR, exists bool)
 
 // recordsAt are the records of one name in a domain, of machines and resources.
 func (s *state) recordsAt(d *domain, host, name string) []dns.RR {
-	ttl := uint32(defaultTTL)
+	ttl := s.recordTTL()
 	if d.ttl != nil {
 		ttl = uint32(*d.ttl)
 	}
@@ -193,11 +193,11 @@ func dataRecord(name string, rec *dnsRecord, ttl uint32) dns.RR {
 
 func (s *state) soa(zone string) dns.RR {
 	return &dns.SOA{
-		Hdr: dns.RR_Header{Name: dns.Fqdn(zone), Rrtype: dns.TypeSOA, Class: dns.ClassINET, Ttl: defaultTTL},
-		Ns:  dns.Fqdn(zone), Mbox: "nobody.example.com.", Serial: s.dnsSerial, Refresh: 600, Retry: 1800, Expire: 604800, Minttl: defaultTTL,
+		Hdr: dns.RR_Header{Name: dns.Fqdn(zone), Rrtype: dns.TypeSOA, Class: dns.ClassINET, Ttl: s.recordTTL()},
+		Ns:  dns.Fqdn(zone), Mbox: "nobody.example.com.", Serial: s.dnsSerial, Refresh: 600, Retry: 1800, Expire: 604800, Minttl: s.recordTTL(),
 	}
 }
 
 func (s *state) ns(zone string) dns.RR {
-	return &dns.NS{Hdr: dns.RR_Header{Name: dns.Fqdn(zone), Rrtype: dns.TypeNS, Class: dns.ClassINET, Ttl: defaultTTL}, Ns: "maas." + dns.Fqdn(zone)}
+	return &dns.NS{Hdr: dns.RR_Header{Name: dns.Fqdn(zone), Rrtype: dns.TypeNS, Class: dns.ClassINET, Ttl: s.recordTTL()}, Ns: "maas." + dns.Fqdn(zone)}
 }

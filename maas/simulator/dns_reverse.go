@@ -45,7 +45,7 @@ func (s *state) lookupReverse(name string, ip netip.Addr) (zone string, records 
 	_, zone, _ = strings.Cut(name, ".")
 	add := func(fqdn string) {
 		records = append(records, &dns.PTR{
-			Hdr: dns.RR_Header{Name: dns.Fqdn(name), Rrtype: dns.TypePTR, Class: dns.ClassINET, Ttl: defaultTTL}, Ptr: dns.Fqdn(fqdn),
+			Hdr: dns.RR_Header{Name: dns.Fqdn(name), Rrtype: dns.TypePTR, Class: dns.ClassINET, Ttl: s.recordTTL()}, Ptr: dns.Fqdn(fqdn),
 		})
 	}
 	for _, id := range s.byAddress[ip] {

@@ -42,6 +42,7 @@ func goldenGroups() []goldenGroup {
 		{name: "networks", pattern: `^subnet(s)?\.`},
 		{name: "images", pattern: `^boot-resource`, made: imagesMade},
 		{name: "users and version", pattern: `^(users|version)`},
+		{name: "settings", pattern: `^maas\.`},
 		{name: "account", pattern: `^account\.`},
 		{name: "events", pattern: `^events\.|^machine.after-deploy`, before: eventsBefore},
 	}

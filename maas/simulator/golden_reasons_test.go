@@ -21,7 +21,6 @@ func notReplayed() []reason {
 		{"", `^url\.describe$`, "the description of the API: " + later},
 		{"", `^details`, later},
 		{"", `^get_token`, later},
-		{"", `^maas\.get_config`, later},
 		{"", `^spaces`, later},
 		{"", `^reservedips`, later},
 		{"", `^rackcontrollers`, later},

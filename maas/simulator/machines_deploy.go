@@ -126,7 +126,7 @@ func (m *machine) hasNetwork() bool {
 // chooseSeries resolves what distro_series says to osystem/series.
 func (c *call) chooseSeries(m *machine, asked string) (string, *refusal) {
 	if asked == "" {
-		asked = c.r.cfg.DefaultSeries
+		asked = c.r.defaultImage()
 	}
 	names := c.deployable(m)
 	for _, name := range names {

@@ -29,7 +29,7 @@ func releaseMachine(c *call) (*answer, *refusal) {
 		return nil, conflict("Machine cannot be released in its current state ('" + m.status.String() + "').")
 	}
 	c.byUser(m, "User releasing node", c.form.get("comment"))
-	if erase {
+	if erase || c.erasesOnRelease() {
 		c.erase(m)
 	} else {
 		c.tx.release(m)
@@ -74,7 +74,11 @@ func releaseMachines(c *call) (*answer, *refusal) {
 			continue
 		}
 		c.byUser(m, "User releasing node", c.form.get("comment"))
-		c.tx.release(m)
+		if c.erasesOnRelease() {
+			c.erase(m)
+		} else {
+			c.tx.release(m)
+		}
 		released = append(released, m.systemID)
 	}
 	return ok(released)

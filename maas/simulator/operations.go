@@ -9,6 +9,7 @@ func operations() []operation {
 		versionOperations(),
 		userOperations(),
 		accountOperations(),
+		settingOperations(),
 		machineListOperations(),
 		nodeOperations(),
 		machineOperations(),

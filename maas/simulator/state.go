@@ -245,6 +245,7 @@ type state struct {
 	latestEvent   map[string]*event
 	nonces        map[string]time.Time
 	defaultDomain int
+	settings      map[string]any // those that were changed, by name
 	lastNIC       int
 	lastDisk      int
 	lastLink      int
