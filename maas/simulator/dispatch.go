@@ -53,6 +53,8 @@ type call struct {
 	form    params
 	machine *machine // of the path, for the accesses that name one
 	staged  *stagedChunk
+	// acquired is the system ID of the machine that became the caller's.
+	acquired string
 }
 
 // router finds operations. Its resources are the different paths of the table.

@@ -33,6 +33,9 @@ func (e *execution) serve(w http.ResponseWriter) {
 		e.entry.Fault = faultSlow
 	}
 	a, refused := e.effect(fault)
+	if fault.Then != nil {
+		fault.Then(*e.entry)
+	}
 	machines := 0
 	if refused == nil {
 		machines = a.machines
@@ -108,6 +111,9 @@ func (e *execution) run(fault Fault) (*answer, *refusal, []work) {
 	}
 	e.call.spend(nonce)
 	e.entry.Committed = true
+	if e.entry.SystemID == "" {
+		e.entry.SystemID = e.call.acquired
+	}
 	refused, todo := r.settle(e.call.tx)
 	if refused != nil {
 		refused.bare = true

@@ -40,11 +40,15 @@ type Fault struct {
 	// From answers a read from a copy of the region, taken by Region.View some
 	// time ago; nil for the region as it is. Writes do not care.
 	From *View
+	// Then is called once the request ran, before anything is answered, with
+	// Request.Committed as it turned out; never for a request that is kept from
+	// running. It may use the region.
+	Then func(Request)
 }
 
 // none says that nothing is to happen.
 func (f Fault) none() bool {
-	return !f.DropAnswer && f.Status == 0 && f.Delay == 0 && !f.Hang && !f.Reset && f.From == nil
+	return !f.DropAnswer && f.Status == 0 && f.Delay == 0 && !f.Hang && !f.Reset && f.From == nil && f.Then == nil
 }
 
 // breaksOff says that the connection ends without an answer.

@@ -115,6 +115,7 @@ func (c *call) noneAvailable(f *filter, constraints params) *refusal {
 func (c *call) acquire(m *machine, agent, comment string) {
 	edit(c.tx, m)
 	m.owner, m.agentName = c.user.name, agent
+	c.acquired = m.systemID
 	c.byUser(m, "User acquiring node", comment)
 	c.setStatus(m, StatusAllocated)
 }

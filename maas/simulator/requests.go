@@ -18,7 +18,7 @@ type Request struct {
 	// update"); empty when there is no such operation.
 	Operation string
 	// SystemID is the machine that the request names, in its path or as
-	// system_id; empty when it names none.
+	// system_id, or that an allocate chose; empty when there is none.
 	SystemID string
 	// User is the name of the caller, empty when anonymous or refused; a
 	// machine's system ID with "machine:" before it in the metadata service. Of a

@@ -130,6 +130,18 @@ func (r *Region) Snapshot() Snapshot {
 	return out
 }
 
+// Machine returns one machine of the Snapshot, and whether there is any of that
+// system ID.
+func (r *Region) Machine(systemID string) (MachineSnapshot, bool) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	m, ok := r.state.machines.get(systemID)
+	if !ok {
+		return MachineSnapshot{}, false
+	}
+	return r.state.snapshotMachine(m), true
+}
+
 func (s *state) snapshotMachine(m *machine) MachineSnapshot {
 	out := MachineSnapshot{
 		SystemID: m.systemID, Hostname: m.hostname, Domain: s.domainOf(m).name, Status: m.status, StatusName: m.status.String(),

@@ -1,0 +1,181 @@
+package scenario
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"sigs.k8s.io/yaml"
+)
+
+// Parse reads a scenario in YAML or JSON. It refuses what it does not know and
+// what makes no sense; the error names the fault and the field, and says what
+// is allowed.
+func Parse(text []byte) (Scenario, error) {
+	var s Scenario
+	content, err := toJSON(text)
+	if err != nil {
+		return s, err
+	}
+	var raw struct {
+		description string
+		seed        int64
+		faults      []json.RawMessage
+	}
+	fields := map[string]any{"description": &raw.description, "seed": &raw.seed, "faults": &raw.faults}
+	if _, err := readFields(content, fields); err != nil {
+		return s, err
+	}
+	s.Description, s.Seed = raw.description, raw.seed
+	if s.Faults, err = decodeFaults(raw.faults); err != nil {
+		return s, err
+	}
+	return s, s.check()
+}
+
+// parseFaults reads one fault, or a list of them.
+func parseFaults(text []byte) ([]Fault, error) {
+	content, err := toJSON(text)
+	if err != nil {
+		return nil, err
+	}
+	list := []json.RawMessage{content}
+	if bytes.HasPrefix(content, []byte("[")) {
+		if err := json.Unmarshal(content, &list); err != nil {
+			return nil, err
+		}
+	}
+	return decodeFaults(list)
+}
+
+// toJSON turns YAML, which JSON is too, into JSON.
+func toJSON(text []byte) ([]byte, error) {
+	content, err := yaml.YAMLToJSONStrict(text)
+	if err != nil {
+		return nil, errors.New(strings.Join(strings.Fields(err.Error()), " "))
+	}
+	return content, nil
+}
+
+func decodeFaults(list []json.RawMessage) ([]Fault, error) {
+	var out []Fault
+	for i, content := range list {
+		fault, err := decodeFault(content)
+		if err != nil {
+			return nil, wrong(i, fault, err)
+		}
+		out = append(out, fault)
+	}
+	return out, nil
+}
+
+// wrong says which fault an error is about.
+func wrong(i int, f Fault, err error) error {
+	if f.Name == "" {
+		return fmt.Errorf("faults[%d]: %w", i, err)
+	}
+	return fmt.Errorf("faults[%d] %q: %w", i, f.Name, err)
+}
+
+func (f *Fault) fields() map[string]any {
+	return map[string]any{
+		"name": &f.Name, "do": &f.Do, "on": &f.On, "machine": &f.Machine, "user": &f.User,
+		"after": &f.After, "for": &f.For, "every": &f.Every, "skip": &f.Skip, "count": &f.Count, "probability": &f.Probability,
+		"answer": &f.Answer, "status": &f.Status, "body": &f.Body, "headers": &f.Headers, "committed": &f.Committed,
+		"delay": &f.Delay, "age": &f.Age, "reason": &f.Reason, "to": &f.To, "image": &f.Image, "subnet": &f.Subnet,
+	}
+}
+
+func decodeFault(content []byte) (Fault, error) {
+	var f Fault
+	// YAML 1.1 takes the key "on" for the truth.
+	raw := map[string]json.RawMessage{}
+	if json.Unmarshal(content, &raw) == nil && raw["true"] != nil && raw["on"] == nil {
+		raw["on"] = raw["true"]
+		delete(raw, "true")
+		renamed, err := json.Marshal(raw)
+		if err != nil {
+			return f, err
+		}
+		content = renamed
+	}
+	given, err := readFields(content, f.fields())
+	if err != nil {
+		return f, err
+	}
+	for _, name := range []string{"for", "every", "delay", "age"} {
+		if d, ok := f.fields()[name].(*Duration); ok && *d == 0 && slices.Contains(given, name) {
+			return f, fmt.Errorf("%s: 0s is no time; leave it out, or give one such as \"30s\"", name)
+		}
+	}
+	// What was written has to be allowed even if it says nothing.
+	return f, f.allowed(given)
+}
+
+// readFields reads an object into the fields of these names, and returns the
+// names that it had. The name of a fault is read in any case.
+func readFields(content []byte, fields map[string]any) ([]string, error) {
+	var raw map[string]json.RawMessage
+	if err := json.Unmarshal(content, &raw); err != nil || (raw == nil && !bytes.Equal(content, []byte("null"))) {
+		return nil, fmt.Errorf("%s is not a set of fields such as %s", abridged(content), strings.Join(slices.Sorted(maps.Keys(fields)), ", "))
+	}
+	if name, ok := fields["name"]; ok {
+		_ = json.Unmarshal(raw["name"], name) // told below if it is wrong
+	}
+	given := slices.Sorted(maps.Keys(raw))
+	for _, name := range given {
+		target, known := fields[name]
+		if !known {
+			return nil, fmt.Errorf("%s: no such field%s; there are %s", name, didYouMean(name, slices.Sorted(maps.Keys(fields))),
+				strings.Join(slices.Sorted(maps.Keys(fields)), ", "))
+		}
+		if bytes.Equal(raw[name], []byte("null")) && name != "faults" {
+			return nil, fmt.Errorf("%s: has no value; leave it out, or give one", name)
+		}
+		if err := json.Unmarshal(raw[name], target); err != nil {
+			return nil, fmt.Errorf("%s: %s", name, explain(err, raw[name]))
+		}
+	}
+	return given, nil
+}
+
+// explain says what is wrong with a value, without the words of Go.
+func explain(err error, value []byte) string {
+	var kind *json.UnmarshalTypeError
+	if !errors.As(err, &kind) {
+		return strings.TrimPrefix(err.Error(), "json: ")
+	}
+	wanted := map[string]string{"string": "a text", "bool": "true or false", "float64": "a number"}[kind.Type.String()]
+	switch {
+	case wanted != "":
+	case strings.HasPrefix(kind.Type.String(), "int"):
+		wanted = "a whole number"
+	case kind.Type.String() == "scenario.Do":
+		wanted = "a text"
+	case strings.HasPrefix(kind.Type.String(), "map"):
+		wanted = "names and texts"
+	default:
+		wanted = "a list"
+	}
+	return fmt.Sprintf("%s is not %s%s", abridged(value), wanted, quoteHint(value))
+}
+
+// quoteHint reminds of the texts that YAML takes for something else.
+func quoteHint(value []byte) string {
+	if len(value) > 0 && !bytes.ContainsAny(value[:1], `"[{`) {
+		return "; a text that YAML takes for a number or a truth has to stand in quotes"
+	}
+	return ""
+}
+
+func abridged(value []byte) string {
+	const most = 60
+	if len(value) > most {
+		return string(value[:most]) + "…"
+	}
+	return string(value)
+}
