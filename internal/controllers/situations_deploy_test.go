@@ -105,7 +105,7 @@ func deploySituations() []situation {
 			wrong:   adds(worker),
 			after:   40 * time.Minute,
 			shows:   "MachineDeployed=False MachineDeployFailed",
-			message: "the deployment of machine node1 (aaaaa1) in MAAS maas.example.com failed (MAAS says: Node operation 'Deploying' timed out after 30m0s): look at http://maas.example.com/MAAS/r/machine/aaaaa1; if it is at fault, mark it broken in MAAS; then delete Machine prod-md-0 in Kubernetes to get another",
+			message: "the deployment of machine node1 (aaaaa1) in MAAS maas.example.com failed (MAAS says: Node operation 'Deploying' timed out after 30 minutes): look at http://maas.example.com/MAAS/r/machine/aaaaa1; if it is at fault, mark it broken in MAAS; then delete Machine prod-md-0 in Kubernetes to get another",
 			event:   "DeployFailed",
 			do:      "Look at the machine's console and at its events in MAAS. If the machine is at fault, mark it broken there, or another claim may get it. Then delete the Machine to get another; a MachineHealthCheck does so by itself.",
 		},

@@ -59,13 +59,21 @@ func (r *Region) setCancel(slot *bootSlot, cancel context.CancelFunc) {
 	}
 }
 
-// boot asks the Booter to start a machine's installed system.
-func (t *tx) boot(m *machine) {
+// boot asks the Booter to start a machine's installed system after so long.
+func (t *tx) boot(m *machine, after time.Duration) {
 	id, run, r := m.systemID, m.run, t.r
-	if r.cfg.Boot == nil {
+	t.later(after, func() { r.background(func() { r.bootNow(id, run) }) })
+}
+
+// restart boots what a machine that was off has on its disk. Nobody notices
+// when it does not come up.
+func (t *tx) restart(m *machine) {
+	if t.r.cfg.Boot == nil {
 		return
 	}
-	t.later(0, func() { r.background(func() { r.bootNow(id, run) }) })
+	if trouble := t.ask(m, MomentBoot); trouble.Fail == "" && !trouble.Stuck {
+		t.boot(m, trouble.Delay)
+	}
 }
 
 func (r *Region) bootNow(systemID string, run int) {
@@ -91,29 +99,22 @@ func (r *Region) bootNow(systemID string, run int) {
 	}
 }
 
-// halt stops a machine and runs then, when it is given, once it is off.
-func (t *tx) halt(m *machine, wipe bool, then func(*tx, *machine)) {
-	id, run, r := m.systemID, m.run, t.r
-	finish := func() {
-		if then != nil {
-			r.step(id, run, then)
-		}
-	}
-	delay := time.Duration(0)
-	if then != nil {
-		delay = t.takes(r.cfg.Durations.PowerOff)
-	}
+// wipe makes the Booter stop a machine that is off or gone, and forget its disk.
+func (t *tx) wipe(m *machine) {
+	id, r := m.systemID, t.r
 	if r.cfg.Boot == nil {
-		t.later(delay, finish)
 		return
 	}
-	t.later(delay, func() {
+	t.later(0, func() {
 		r.background(func() {
-			if err := r.haltNow(id, wipe); err != nil {
-				r.step(id, run, func(t *tx, m *machine) { t.haltFailed(m, err) })
-				return
+			if err := r.haltNow(id, true); err != nil {
+				r.change(func(t *tx) *refusal {
+					if m, ok := t.machines.get(id); ok {
+						t.emit(m, "unknown", levelError, "Failed to power off node", err.Error())
+					}
+					return nil
+				})
 			}
-			finish()
 		})
 	})
 }
@@ -127,16 +128,6 @@ func (r *Region) haltNow(systemID string, wipe bool) error {
 	ctx, cancel := context.WithCancel(context.Background())
 	defer cancel()
 	return r.cfg.Boot.Halt(ctx, systemID, wipe)
-}
-
-// haltFailed leaves a machine that cannot be switched off in the state that
-// MAAS has for it.
-func (t *tx) haltFailed(m *machine, err error) {
-	edit(t, m).powerState = "error"
-	t.emit(m, "unknown", levelError, "Failed to power off node", err.Error())
-	if m.status == StatusReleasing {
-		t.setStatus(m, StatusFailedReleasing)
-	}
 }
 
 // describeBoot collects what a machine knows when it boots. The lock is held.

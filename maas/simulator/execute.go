@@ -75,6 +75,9 @@ func (e *execution) effect(fault Fault) (*answer, *refusal) {
 	a, refused, todo := e.run(fault)
 	unstage()
 	e.region.perform(todo)
+	if late := e.await(todo); refused == nil {
+		refused = late
+	}
 	return a, refused
 }
 

@@ -10,10 +10,7 @@ type reason struct {
 // notReplayed lists the exchanges that are not replayed. What is modelled later
 // is taken from here, a line at a time.
 func notReplayed() []reason {
-	const (
-		later = "not modelled yet"
-		fault = "a fault of rack, power or workflow, which a later change adds"
-	)
+	const later = "not modelled yet"
 	return []reason{
 		// Resources and calls that are missing.
 		{"", `^auth\.none\.machines\.post-noop$`, "enlisting machines through the API: " + later},
@@ -38,11 +35,6 @@ func notReplayed() []reason {
 		{"", `^compose-on-allocate`, "VM hosts: " + later},
 		{"", `^allocate\.none-with-pod`, "VM hosts: " + later},
 		{"", `^iface\.`, "changing interfaces: " + later},
-		// Faults of the hardware.
-		{"", `^deploy\.(power-|deploy-workflow|no-rack|ip-check|rack-lacks|region-has)`, fault},
-		{"3.4.10", `^deploy\.custom-without-ephemeral`, fault},
-		{"", `^release\.(power-fail|power-busy|no-rack)`, fault},
-		{"", `^(power_off|query_power_state|power_on)\.(power-fail|no-rack|fail$)`, fault},
 		// Machines that are not built yet.
 		{"", `^auth\.in-query$`, "the recordings say that an older OAuth library answered here; MAAS reads the query"},
 		{"", `^machine\.json\.(failed-deployment|commissioning|new-bare)`, "machines that other tests of the recording's made"},

@@ -124,6 +124,7 @@ func (w *world) replay(group goldenGroup, ex *exchange) {
 		group.before(w, ex)
 	}
 	w.prepare(ex)
+	w.breakHardware(ex)
 	got := w.send(ex)
 	w.learn(ex, got)
 	if d := w.difference(ex, got); d != "" {

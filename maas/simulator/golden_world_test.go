@@ -118,6 +118,7 @@ func newWorld(t *testing.T, change func(*Config)) *world {
 		t.Fatal("a world's time is virtual")
 	}
 	return &world{t: t, region: region, handler: region.behind(), clock: clock, replace: map[string]string{
+		"gw3rqr": rackID, "brmf4r": rackID,
 		"<ADMIN-CONSUMER>": "ADMINC", "<ADMIN-TOKEN>": "ADMINT", "<ADMIN-SECRET>": "ADMINS",
 		"<USER-CONSUMER>": "USERC", "<USER-TOKEN>": "USERT", "<USER-SECRET>": "USERS",
 	}}

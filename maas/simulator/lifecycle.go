@@ -2,6 +2,7 @@ package simulator
 
 import (
 	"net/netip"
+	"strconv"
 	"time"
 )
 
@@ -43,147 +44,75 @@ func (t *tx) setStatus(m *machine, to Status) {
 	t.emit(m, "unknown", levelDebug, "Node changed status", description)
 }
 
-// startDeploy begins an installation: state first; addresses, power and the
-// installer once the request is committed.
-func (t *tx) startDeploy(m *machine, username string) {
-	t.setStatus(m, StatusDeploying)
-	edit(t, m)
-	m.run++
-	m.netboot, m.errorDescription = true, ""
-	t.renewToken(m)
-	t.system(m, "Deploying", "")
-	id, run := m.systemID, m.run
-	t.afterCommit(func(t *tx) *refusal {
-		m, ok := t.machines.get(id)
-		if !ok || m.run != run {
-			return nil
-		}
-		return t.beginInstall(m, username)
-	})
-}
-
-// beginInstall is MAAS's work between the commit of a deploy and its answer.
-// When there is no address left the machine goes back to Allocated, and the
-// caller gets a 503 although osystem and series stay.
-func (t *tx) beginInstall(m *machine, username string) *refusal {
-	if refused := t.claimAddresses(m); refused != nil {
-		t.dropAddresses(m)
-		t.setStatus(m, StatusAllocated)
-		edit(t, m).run++
-		t.emit(m, username, levelError, "Failed to query node's BMC",
-			"("+username+") - Aborting DEPLOYING and reverting to ALLOCATED. Unable to power control the node. Please check power credentials.")
-		return refused
-	}
-	d := t.r.cfg.Durations
-	t.switchPower(m, "on")
-	install := t.takes(d.Install)
-	t.progress(m, install/4, "Loading ephemeral")
-	t.laterOn(m, install/2, (*tx).fetchImage)
-	t.laterOn(m, install, (*tx).finishInstall)
-	if d.DeployTimeout > 0 {
-		t.laterOn(m, d.DeployTimeout, func(t *tx, m *machine) {
-			if m.status == StatusDeploying {
-				t.failDeployment(m, "Node operation 'Deploying' timed out after "+d.DeployTimeout.String()+".")
-			}
-		})
-	}
-	return nil
-}
-
-// fetchImage is when the installer takes the image from MAAS. One that was
-// deleted or replaced since the deploy began is not there any more.
-func (t *tx) fetchImage(m *machine) {
-	if m.status != StatusDeploying {
-		return
-	}
-	_, there := t.contents.find(func(c *content) bool { return c.sha256 == m.installs.sha256 && c.complete() })
-	if m.installs.sha256 != "" && !there {
-		t.failDeployment(m, "Installation failed (refer to the installation log for more information).")
-		return
-	}
-	if t.r.cfg.Durations.Install > 0 {
-		t.system(m, "Configuring OS", "")
-	}
-}
-
-// progress shows how far an installation is, if it takes any time.
-func (t *tx) progress(m *machine, after time.Duration, kind string) {
-	if after <= 0 {
-		return
-	}
-	t.laterOn(m, after, func(t *tx, m *machine) {
-		if m.status == StatusDeploying {
-			t.system(m, kind, "")
-		}
-	})
-}
-
-// finishInstall is the reboot from the installer into the installed system.
-func (t *tx) finishInstall(m *machine) {
-	if m.status != StatusDeploying {
-		return
-	}
-	edit(t, m).netboot = false
-	t.system(m, "Rebooting", "")
-	if t.r.cfg.Boot != nil {
-		t.boot(m)
-		return
-	}
-	t.laterOn(m, t.takes(t.r.cfg.Durations.Boot), (*tx).fetchedUserData)
-}
-
-// fetchedUserData is the moment at which MAAS takes a machine for deployed.
-func (t *tx) fetchedUserData(m *machine) {
-	if m.status != StatusDeploying {
-		return
-	}
-	t.setStatus(m, StatusDeployed)
-	edit(t, m).netboot = false
-	t.system(m, "Deployed", "")
-}
-
-// failDeployment ends a deploy. Owner, addresses and power stay.
-func (t *tx) failDeployment(m *machine, reason string) {
-	t.setStatus(m, StatusFailedDeployment)
-	edit(t, m)
-	m.run++
-	m.errorDescription = reason
+// markFailed puts a machine into one of the states of failure. What is queued
+// for it still happens.
+func (t *tx) markFailed(m *machine, to Status, reason string) {
+	t.setStatus(m, to)
+	edit(t, m).errorDescription = reason
 	t.emit(m, "unknown", levelError, "Marking node failed", reason)
 }
 
-// switchPower changes a machine's power once the command had time to act.
-func (t *tx) switchPower(m *machine, state string) {
-	if !m.powerable() {
+// The deadlines that MAAS sets by itself. MAAS 3.4 to 3.7: five minutes to
+// release and to exit rescue mode, else its setting node_timeout, which is 30
+// minutes unless changed.
+const (
+	soonTimeout = 5 * time.Minute
+	nodeTimeout = 30 * time.Minute
+)
+
+// failure is the state in which a machine ends that does not get out of a
+// state in time.
+func (s Status) failure() Status {
+	switch s {
+	case StatusCommissioning:
+		return StatusFailedCommissioning
+	case StatusTesting:
+		return StatusFailedTesting
+	case StatusReleasing:
+		return StatusFailedReleasing
+	case StatusDiskErasing:
+		return StatusFailedDiskErasing
+	case StatusEnteringRescueMode:
+		return StatusFailedEnteringRescueMode
+	case StatusExitingRescueMode:
+		return StatusFailedExitingRescueMode
+	}
+	return StatusFailedDeployment
+}
+
+// watch fails what a machine is busy with when it is not over by the deadline.
+// Zero is none.
+func (t *tx) watch(m *machine, during Status, deadline time.Duration) {
+	if deadline <= 0 {
 		return
 	}
-	delay := t.r.cfg.Durations.PowerOn
-	if state == "off" {
-		delay = t.r.cfg.Durations.PowerOff
-	}
-	if delay <= 0 {
-		edit(t, m).powerState = state
-		return
-	}
-	t.laterOn(m, t.takes(delay), func(t *tx, m *machine) { edit(t, m).powerState = state })
+	reason := "Node operation '" + during.String() + "' timed out after " + strconv.FormatFloat(deadline.Minutes(), 'f', -1, 64) + " minutes."
+	t.laterOn(m, deadline, func(t *tx, m *machine) {
+		switch {
+		case m.status != during:
+		case during == StatusDeploying:
+			t.failDeployment(m, reason)
+		default:
+			t.markFailed(m, during.failure(), reason)
+		}
+	})
 }
 
 // release gives a machine back. It is Ready once its power is off.
 func (t *tx) release(m *machine) {
+	was := m.status
 	t.beginRelease(m)
 	t.setStatus(m, StatusReleasing)
 	t.system(m, "Releasing", "")
 	if m.powerState == "off" || !m.powerable() {
-		t.finishRelease(m)
-		t.halt(m, true, nil)
-		return
+		t.concludeRelease(m)
+		t.wipe(m)
+	} else {
+		t.orderLater(m, powerOrder{halt: true, wipe: true, then: (*tx).poweredOff, failed: func(t *tx, m *machine) { t.revertRelease(m, was) }})
 	}
-	id, run := m.systemID, m.run
-	t.afterCommit(func(t *tx) *refusal {
-		if m, ok := t.machines.get(id); ok && m.run == run {
-			t.halt(m, true, (*tx).poweredOff)
-		}
-		return nil
-	})
+	if m.status == StatusReleasing {
+		t.watch(m, StatusReleasing, soonTimeout)
+	}
 }
 
 // beginRelease forgets what was deployed.
@@ -195,6 +124,19 @@ func (t *tx) beginRelease(m *machine) {
 	m.netboot, m.ephemeral = true, false
 }
 
+// revertRelease puts a machine back that could not be switched off. What the
+// release cleared stays so.
+func (t *tx) revertRelease(m *machine, to Status) {
+	if m.status != StatusReleasing {
+		return
+	}
+	t.setStatus(m, to)
+	edit(t, m).run++
+	if to == StatusDeploying {
+		t.watch(m, to, t.r.cfg.Durations.DeployTimeout)
+	}
+}
+
 // forgetImage lets go of what a machine was deployed with.
 func (t *tx) forgetImage(m *machine) {
 	sha := m.installs.sha256
@@ -202,17 +144,25 @@ func (t *tx) forgetImage(m *machine) {
 	t.afterCommit(func(t *tx) *refusal { t.dropUnused(sha); return nil })
 }
 
-// poweredOff is what follows when MAAS sees that a machine is off.
-func (t *tx) poweredOff(m *machine) {
-	edit(t, m).powerState = "off"
-	switch m.status {
-	case StatusReleasing:
-		t.finishRelease(m)
-	case StatusExitingRescueMode:
-		t.leaveRescue(m)
-	case StatusBroken:
-		t.dropAddresses(m)
+// concludeRelease is what follows when a machine is off that is released.
+func (t *tx) concludeRelease(m *machine) {
+	trouble := t.ask(m, MomentRelease)
+	end := (*tx).finishRelease
+	switch {
+	case trouble.Stuck:
+		return
+	case trouble.Fail != "":
+		end = func(t *tx, m *machine) { t.markFailed(m, StatusFailedReleasing, trouble.Fail) }
 	}
+	if trouble.Delay == 0 {
+		end(t, m)
+		return
+	}
+	t.laterOn(m, trouble.Delay, func(t *tx, m *machine) {
+		if m.status == StatusReleasing {
+			end(t, m)
+		}
+	})
 }
 
 // finishRelease makes a machine free. Its AUTO address rows stay, empty, also
@@ -237,19 +187,28 @@ func (t *tx) erase(m *machine) {
 	m.run++
 	m.agentName, m.hweKernel = "", nil
 	t.setStatus(m, StatusDiskErasing)
-	id, run := m.systemID, m.run
-	t.afterCommit(func(t *tx) *refusal {
-		m, ok := t.machines.get(id)
-		if !ok || m.run != run {
-			return nil
+	t.orderLater(m, powerOrder{on: true, meanwhile: (*tx).wipeDisks, failed: func(t *tx, m *machine) {
+		if m.status == StatusDiskErasing {
+			t.markFailed(m, StatusFailedDiskErasing, "Could not start node for disk erasure.")
 		}
-		t.switchPower(m, "on")
-		t.laterOn(m, t.takes(t.r.cfg.Durations.Erase), func(t *tx, m *machine) {
-			if m.status == StatusDiskErasing {
-				t.release(m)
-			}
-		})
-		return nil
+	}})
+}
+
+// wipeDisks plays the erasing of a machine that is switched on.
+func (t *tx) wipeDisks(m *machine, late time.Duration) {
+	trouble := t.ask(m, MomentErase)
+	if trouble.Stuck {
+		t.watch(m, StatusDiskErasing, nodeTimeout)
+		return
+	}
+	t.laterOn(m, t.takes(t.r.cfg.Durations.Erase)+late+trouble.Delay, func(t *tx, m *machine) {
+		switch {
+		case m.status != StatusDiskErasing:
+		case trouble.Fail != "":
+			t.markFailed(m, StatusFailedDiskErasing, trouble.Fail)
+		default:
+			t.release(m)
+		}
 	})
 }
 
@@ -258,7 +217,7 @@ func (t *tx) erase(m *machine) {
 func (t *tx) deleteMachine(m *machine) {
 	edit(t, m).run++
 	t.forgetImage(m)
-	t.halt(m, true, nil)
+	t.wipe(m)
 	for _, n := range m.nics {
 		for _, l := range n.links {
 			if row, ok := t.addresses.get(l.addr); ok {

@@ -20,19 +20,48 @@ func abortMachine(c *call) (*answer, *refusal) {
 	}
 	c.byUser(m, kind, c.form.get("comment"))
 	shown := c.render(m)
+	from := m.status
+	stopped := func(t *tx, m *machine) {
+		if m.status != from {
+			return
+		}
+		t.setStatus(m, to)
+		t.system(m, aborted, "")
+	}
 	id, run := m.systemID, m.run
 	c.afterCommit(func(t *tx) *refusal {
 		m, ok := t.machines.get(id)
 		if !ok || m.run != run {
 			return nil
 		}
-		edit(t, m).run++
-		t.setStatus(m, to)
-		t.system(m, aborted, "")
-		if m.powerable() {
-			t.halt(m, false, (*tx).poweredOff)
-		}
-		return nil
+		return t.stop(m, stopped)
 	})
 	return ok(shown)
+}
+
+// stop switches off a machine whose work is aborted. MAAS 3.5 and newer: the
+// work is aborted once the machine is off, and goes on when it cannot be
+// switched off.
+func (t *tx) stop(m *machine, stopped func(*tx, *machine)) *refusal {
+	if !m.powerable() {
+		edit(t, m).run++
+		stopped(t, m)
+		return nil
+	}
+	if t.r.since(3, 5) {
+		return t.order(m, powerOrder{halt: true, then: func(t *tx, m *machine) {
+			edit(t, m).run++
+			stopped(t, m)
+			t.poweredOff(m)
+		}})
+	}
+	run := m.run
+	edit(t, m).run++ // what is under way ends now
+	refused := t.order(m, powerOrder{halt: true, then: (*tx).poweredOff})
+	if refused != nil {
+		m.run = run
+		return refused
+	}
+	stopped(t, m)
+	return nil
 }

@@ -16,7 +16,6 @@ func markBroken(c *call) (*answer, *refusal) {
 	c.setStatus(m, StatusBroken)
 	edit(c.tx, m)
 	m.errorDescription = c.form.get("comment")
-	id, run := m.systemID, m.run
 	if m.powerState == "off" || !c.r.since(3, 6) {
 		c.dropAddresses(m)
 		edit(c.tx, m)
@@ -29,12 +28,7 @@ func markBroken(c *call) (*answer, *refusal) {
 		c.system(m, "Releasing", "")
 	}
 	if was.in(releasable()...) && m.powerState != "off" {
-		c.afterCommit(func(t *tx) *refusal {
-			if m, ok := t.machines.get(id); ok && m.run == run && m.powerable() {
-				t.halt(m, true, (*tx).poweredOff)
-			}
-			return nil
-		})
+		c.orderLater(m, powerOrder{halt: true, wipe: true, then: (*tx).poweredOff})
 	}
 	return ok(c.render(m))
 }

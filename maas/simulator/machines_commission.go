@@ -9,7 +9,7 @@ func commissionMachine(c *call) (*answer, *refusal) {
 		return nil, invalid(allFields, "Commission is not available because of the current state of the node.")
 	}
 	c.byUser(m, "User starting node commissioning", "")
-	c.busy(m, StatusCommissioning, c.takes(c.r.cfg.Durations.Commission), func(m *machine) Status {
+	c.busy(m, StatusCommissioning, MomentCommission, c.takes(c.r.cfg.Durations.Commission), func(m *machine) Status {
 		m.commissioned = true
 		return StatusReady
 	})
@@ -23,25 +23,39 @@ func testMachine(c *call) (*answer, *refusal) {
 		return nil, invalid(allFields, "Test is not available because of the current state of the node.")
 	}
 	c.byUser(m, "User starting node testing", "")
-	c.busy(m, StatusTesting, c.takes(c.r.cfg.Durations.Test), func(m *machine) Status { return m.previous })
+	c.busy(m, StatusTesting, MomentTest, c.takes(c.r.cfg.Durations.Test), func(m *machine) Status { return m.previous })
 	return ok(c.render(m))
 }
 
-// busy keeps a machine in a state for some time.
-func (c *call) busy(m *machine, during Status, d time.Duration, after func(*machine) Status) {
-	c.occupy(m, during)
-	c.laterOn(m, d, func(t *tx, m *machine) {
-		if m.status == during {
-			edit(t, m)
-			t.setStatus(m, after(m))
-			t.vacate(m)
+// busy keeps a machine in a state for some time, which ends well or not.
+func (c *call) busy(m *machine, during Status, moment Moment, d time.Duration, after func(*machine) Status) {
+	was := m.status
+	c.occupy(m, during, func(t *tx, m *machine, late time.Duration) {
+		trouble := t.ask(m, moment)
+		if trouble.Stuck {
+			t.watch(m, during, nodeTimeout)
+			return
 		}
+		t.laterOn(m, d+late+trouble.Delay, func(t *tx, m *machine) {
+			switch {
+			case m.status != during:
+			case trouble.Fail != "":
+				t.markFailed(m, during.failure(), trouble.Fail)
+			default:
+				edit(t, m)
+				t.setStatus(m, after(m))
+				t.vacate(m)
+			}
+		})
+	}, func(t *tx, m *machine) {
+		t.setStatus(m, was)
+		t.vacate(m)
 	})
 }
 
 // occupy makes a machine busy for the caller, who owns it for that time when
 // nobody else does, and switches it on.
-func (c *call) occupy(m *machine, during Status) {
+func (c *call) occupy(m *machine, during Status, meanwhile func(*tx, *machine, time.Duration), failed func(*tx, *machine)) {
 	c.setStatus(m, during)
 	edit(c.tx, m)
 	m.run++
@@ -49,13 +63,7 @@ func (c *call) occupy(m *machine, during Status) {
 		m.owner = c.user.name
 	}
 	c.system(m, during.String(), "")
-	id, run := m.systemID, m.run
-	c.afterCommit(func(t *tx) *refusal {
-		if m, ok := t.machines.get(id); ok && m.run == run {
-			t.switchPower(m, "on")
-		}
-		return nil
-	})
+	c.orderLater(m, powerOrder{on: true, meanwhile: meanwhile, failed: failed})
 }
 
 // vacate takes a machine from its owner when it came back to a state in which

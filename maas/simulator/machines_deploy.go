@@ -90,6 +90,10 @@ func (c *call) deploy(m *machine, options deployOptions) *refusal {
 		refused.contentType = typeBareJSON
 		return refused
 	}
+	begin, refused := c.reach(m, name)
+	if refused != nil {
+		return refused
+	}
 	edit(c.tx, m)
 	c.forgetImage(m)
 	m.osystem, m.series, _ = strings.Cut(name, "/")
@@ -100,7 +104,7 @@ func (c *call) deploy(m *machine, options deployOptions) *refusal {
 	c.lastResult++
 	m.installResult = c.lastResult
 	c.byUser(m, "User starting deployment", c.form.get("comment"))
-	c.startDeploy(m, c.user.name)
+	c.startDeploy(m, begin)
 	return nil
 }
 
@@ -167,10 +171,43 @@ func (c *call) chooseRoot(m *machine, name string) (*content, *refusal) {
 			return root, nil
 		}
 	}
+	return nil, c.imageUnavailable(m, name)
+}
+
+func (c *call) imageUnavailable(m *machine, name string) *refusal {
 	if c.r.since(3, 5) {
-		return nil, text(http.StatusBadRequest, "Deployment operating system "+name+" is unavailable for "+m.architecture+".")
+		return text(http.StatusBadRequest, "Deployment operating system "+name+" is unavailable for "+m.architecture+".")
 	}
-	return nil, text(http.StatusBadRequest, "Deployment operating system "+strings.Replace(name, "/", " ", 1)+" is unavailable.")
+	return text(http.StatusBadRequest, "Deployment operating system "+strings.Replace(name, "/", " ", 1)+" is unavailable.")
+}
+
+// reach looks, before a deploy is committed, for a rack: MAAS 3.4 and older for
+// one that has the image (none is named when an Allocated machine is switched
+// on), MAAS 3.6 and newer for one that reaches the machine's BMC.
+func (c *call) reach(m *machine, image string) (beginning, *refusal) {
+	begin := beginning{username: c.user.name}
+	forImage := image != "" && !c.r.since(3, 5)
+	if !forImage && (!c.r.since(3, 6) || !m.powerable()) {
+		return begin, nil
+	}
+	rack := c.ask(m, MomentRack)
+	none := rack.Fail != "" || rack.Stuck
+	begin.reached, begin.late = true, rack.Delay
+	switch {
+	case forImage && none:
+		return begin, c.imageUnavailable(m, image)
+	case forImage:
+		lacks := c.ask(m, MomentImage).Fail
+		if strings.Contains(strings.ToLower(lacks), "ephemeral") {
+			return begin, text(http.StatusBadRequest, "Ephemeral operating system "+strings.Replace(commissioningImage, "/", " ", 1)+" is unavailable.")
+		}
+		if lacks != "" {
+			return begin, c.imageUnavailable(m, image)
+		}
+	case none:
+		return begin, text(http.StatusInternalServerError, "Error determining BMC task queue for machine "+m.systemID)
+	}
+	return begin, nil
 }
 
 // kernelForm is how kernels are named; other names are ignored by MAAS.

@@ -1,5 +1,7 @@
 package simulator
 
+import "net/http"
+
 // powerOnMachine switches a machine on; one that is Allocated is deployed.
 func powerOnMachine(c *call) (*answer, *refusal) {
 	m := c.machine
@@ -7,33 +9,29 @@ func powerOnMachine(c *call) (*answer, *refusal) {
 		return nil, conflict("Can't start node: it hasn't been allocated.")
 	}
 	if m.status == StatusAllocated {
+		begin, refused := c.reach(m, "")
+		if refused != nil {
+			return nil, refused
+		}
 		c.setUserData(m)
-		c.startDeploy(m, c.user.name)
+		c.startDeploy(m, begin)
 		return ok(c.render(m))
 	}
 	c.byUser(m, "User powering up node", c.form.get("comment"))
 	shown := c.render(m)
-	id, run := m.systemID, m.run
-	c.afterCommit(func(t *tx) *refusal {
-		if m, ok := t.machines.get(id); ok && m.run == run {
-			t.powerOn(m)
-		}
-		return nil
-	})
+	wasOff := m.powerState != "on"
+	c.orderLater(m, powerOrder{on: true, then: func(t *tx, m *machine) { t.poweredOn(m, wasOff) }})
 	return ok(shown)
 }
 
-// powerOn switches a machine on; a deployed one boots its disk.
-func (t *tx) powerOn(m *machine) {
-	wasOff := m.powerState != "on"
-	t.switchPower(m, "on")
-	t.laterOn(m, t.takes(t.r.cfg.Durations.PowerOn), func(t *tx, m *machine) {
-		if m.status == StatusExitingRescueMode {
-			t.setStatus(m, m.previous)
-		}
-	})
-	if m.status == StatusDeployed && wasOff {
-		t.boot(m)
+// poweredOn is what follows when a machine was switched on: a deployed one
+// boots its disk.
+func (t *tx) poweredOn(m *machine, wasOff bool) {
+	switch {
+	case m.status == StatusExitingRescueMode:
+		t.setStatus(m, m.previous)
+	case m.status == StatusDeployed && wasOff:
+		t.restart(m)
 	}
 }
 
@@ -46,20 +44,32 @@ func powerOffMachine(c *call) (*answer, *refusal) {
 		return ok(nil)
 	}
 	shown := c.render(m)
-	id, run := m.systemID, m.run
-	c.afterCommit(func(t *tx) *refusal {
-		if m, ok := t.machines.get(id); ok && m.run == run {
-			t.halt(m, m.status == StatusReleasing, (*tx).poweredOff)
-		}
-		return nil
-	})
+	c.orderLater(m, powerOrder{halt: true, wipe: m.status == StatusReleasing, then: (*tx).poweredOff})
 	return ok(shown)
 }
 
+// queryPowerState asks the BMC.
 func queryPowerState(c *call) (*answer, *refusal) {
-	state := c.machine.powerState
-	if !c.machine.powerable() {
-		state = "unknown"
+	m := c.machine
+	if !m.powerable() {
+		return ok(map[string]string{"state": "unknown"})
 	}
-	return ok(map[string]string{"state": state})
+	rack := c.ask(m, MomentRack)
+	if rack.Fail != "" || rack.Stuck {
+		return nil, noRack()
+	}
+	query := c.ask(m, MomentPowerQuery)
+	var refused *refusal
+	if query.Fail != "" {
+		refused = text(http.StatusInternalServerError, query.Fail)
+	}
+	switch late := rack.Delay + query.Delay; {
+	case query.Stuck:
+		c.holdForever()
+	case late > 0:
+		c.hold(late, refused)
+	case refused != nil:
+		return nil, refused
+	}
+	return ok(map[string]string{"state": m.powerState})
 }

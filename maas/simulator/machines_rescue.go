@@ -1,5 +1,7 @@
 package simulator
 
+import "time"
+
 // rescueMode boots a machine into an environment for repair.
 func rescueMode(c *call) (*answer, *refusal) {
 	m := c.machine
@@ -8,12 +10,13 @@ func rescueMode(c *call) (*answer, *refusal) {
 		return nil, conflict("Invalid transition: " + m.status.String() + " -> Entering rescue mode.")
 	}
 	c.byUser(m, "User entering rescue mode", "")
-	c.occupy(m, StatusEnteringRescueMode)
-	c.laterOn(m, c.takes(c.r.cfg.Durations.Boot), func(t *tx, m *machine) {
-		if m.status == StatusEnteringRescueMode {
-			t.setStatus(m, StatusRescueMode)
-		}
-	})
+	c.occupy(m, StatusEnteringRescueMode, func(t *tx, m *machine, late time.Duration) {
+		t.laterOn(m, t.takes(t.r.cfg.Durations.Boot)+late, func(t *tx, m *machine) {
+			if m.status == StatusEnteringRescueMode {
+				t.setStatus(m, StatusRescueMode)
+			}
+		})
+	}, func(t *tx, m *machine) { t.setStatus(m, StatusFailedEnteringRescueMode) })
 	return ok(c.render(m))
 }
 
@@ -26,11 +29,17 @@ func exitRescueMode(c *call) (*answer, *refusal) {
 	c.byUser(m, "User exiting rescue mode", "")
 	c.setStatus(m, StatusExitingRescueMode)
 	edit(c.tx, m).run++
-	c.laterOn(m, c.takes(c.r.cfg.Durations.PowerOff), func(t *tx, m *machine) {
+	leave := func(t *tx, m *machine) {
 		if m.status == StatusExitingRescueMode {
 			t.leaveRescue(m)
 		}
-	})
+	}
+	if m.powerable() {
+		c.orderLater(m, powerOrder{then: leave, failed: func(t *tx, m *machine) { t.setStatus(m, StatusFailedExitingRescueMode) }})
+	} else {
+		c.laterOn(m, c.takes(c.r.cfg.Durations.PowerOff), leave)
+	}
+	c.watch(m, StatusExitingRescueMode, soonTimeout)
 	return ok(c.render(m))
 }
 
@@ -40,7 +49,7 @@ func (t *tx) leaveRescue(m *machine) {
 	edit(t, m).powerState = "off"
 	if m.previous == StatusDeployed {
 		m.powerState = "on"
-		t.boot(m)
+		t.restart(m)
 	}
 	t.setStatus(m, m.previous)
 	t.vacate(m)

@@ -23,14 +23,16 @@ type Region struct {
 	away         *Away
 	dnsView      *View
 	// cut is closed while the region is away, and when it is closed.
-	cut       chan struct{}
-	hardware  func(HardwareEvent) Trouble
-	latency   Latency
-	closed    bool
-	timers    map[int]func() // cancels of work that is queued
-	lastTimer int
-	slots     map[string]*bootSlot // by system ID
-	working   sync.WaitGroup
+	cut      chan struct{}
+	hardware func(HardwareEvent) Trouble
+	// addedHardware is replaced, never changed in place.
+	addedHardware []*func(HardwareEvent) Trouble
+	latency       Latency
+	closed        bool
+	timers        map[int]func() // cancels of work that is queued
+	lastTimer     int
+	slots         map[string]*bootSlot // by system ID
+	working       sync.WaitGroup
 
 	store *imageStore
 	log   accessLog

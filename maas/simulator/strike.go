@@ -53,8 +53,15 @@ func (e *execution) pause(d time.Duration) {
 	if d <= 0 {
 		return
 	}
-	ctx, cancel := context.WithCancel(e.http.Context())
+	ctx, cancel := e.present()
 	defer cancel()
+	e.region.wait(ctx, d)
+}
+
+// present is a context that ends when the request's client or the region is
+// gone.
+func (e *execution) present() (context.Context, context.CancelFunc) {
+	ctx, cancel := context.WithCancel(e.http.Context())
 	go func() {
 		select {
 		case <-e.cut:
@@ -62,7 +69,7 @@ func (e *execution) pause(d time.Duration) {
 		case <-ctx.Done():
 		}
 	}()
-	e.region.wait(ctx, d)
+	return ctx, cancel
 }
 
 // dropConnection ends a request without an answer, the way net/http has for it.

@@ -24,6 +24,8 @@ type tx struct {
 type work struct {
 	delay time.Duration
 	run   func()
+	// outcome is nil when the request does not wait for it.
+	outcome *outcome
 }
 
 func (t *tx) now() time.Time { return t.r.clock.Now() }
@@ -58,7 +60,9 @@ func remove[K comparable, V any](t *tx, from *table[K, V], key K) {
 func (t *tx) afterCommit(f func(*tx) *refusal) { t.after = append(t.after, f) }
 
 // later queues what hardware does.
-func (t *tx) later(delay time.Duration, run func()) { t.work = append(t.work, work{delay, run}) }
+func (t *tx) later(delay time.Duration, run func()) {
+	t.work = append(t.work, work{delay: delay, run: run})
+}
 
 func (t *tx) rollback() {
 	for i := len(t.undo) - 1; i >= 0; i-- {
