@@ -11,9 +11,9 @@ import (
 func domainOperations() []operation {
 	return []operation{
 		{http.MethodGet, "/domains/", "", users, listDomains, ""},
-		{http.MethodPost, "/domains/", "", admins, createDomain, ""},
+		{http.MethodPost, "/domains/", "", admins, createDomain, "`forward_dns_servers` is ignored"},
 		{http.MethodGet, "/domains/{id}/", "", users, readDomain, ""},
-		{http.MethodPut, "/domains/{id}/", "", admins, updateDomain, ""},
+		{http.MethodPut, "/domains/{id}/", "", admins, updateDomain, "`forward_dns_servers` is ignored"},
 		{http.MethodDelete, "/domains/{id}/", "", admins, deleteDomain, ""},
 		{http.MethodPost, "/domains/{id}/", "set_default", adminsOnly, setDefaultDomain, ""},
 	}

@@ -14,8 +14,8 @@ import (
 func imageOperations() []operation {
 	return []operation{
 		{http.MethodGet, "/boot-resources/", "", users, listImages, ""},
-		{http.MethodGet, "/boot-resources/", "is_importing", users, isImporting, ""},
-		{http.MethodPost, "/boot-resources/", "", admins, createImage, ""},
+		{http.MethodGet, "/boot-resources/", "is_importing", users, isImporting, "always false, for nothing is imported"},
+		{http.MethodPost, "/boot-resources/", "", admins, createImage, "no content within the request itself"},
 		{http.MethodGet, "/boot-resources/{id}/", "", users, readImage, ""},
 		{http.MethodDelete, "/boot-resources/{id}/", "", admins, deleteImage, ""},
 		{http.MethodPut, uploadPath, "", admins, uploadImage, ""},

@@ -5,7 +5,7 @@ import "net/http"
 // nodeOperations are the calls of nodes, MAAS's older name for machines.
 func nodeOperations() []operation {
 	return []operation{
-		{http.MethodGet, "/nodes/", "", users, listMachines, ""},
+		{http.MethodGet, "/nodes/", "", users, listMachines, "lists machines alone, no devices and controllers"},
 		{http.MethodGet, "/nodes/", "is_registered", anyone, isRegistered, ""},
 		{http.MethodGet, "/nodes/{system_id}/", "", viewers, readMachine, ""},
 	}
@@ -14,11 +14,11 @@ func nodeOperations() []operation {
 // machineListOperations are the calls of the list of machines.
 func machineListOperations() []operation {
 	return []operation{
-		{http.MethodGet, "/machines/", "", users, listMachines, ""},
+		{http.MethodGet, "/machines/", "", users, listMachines, "no filter `devices`; all machines have one CPU speed, one link speed and no fabric class"},
 		{http.MethodGet, "/machines/", "list_allocated", users, listAllocated, ""},
 		{http.MethodGet, "/machines/", "is_registered", anyone, isRegistered, ""},
-		{http.MethodPost, "/machines/", "accept", anyone, acceptMachines, ""},
-		{http.MethodPost, "/machines/", "allocate", users, allocateMachine, ""},
+		{http.MethodPost, "/machines/", "accept", anyone, acceptMachines, "accepts no machine"},
+		{http.MethodPost, "/machines/", "allocate", users, allocateMachine, "the `bridge_*` options make no bridges"},
 		{http.MethodPost, "/machines/", "release", users, releaseMachines, ""},
 	}
 }

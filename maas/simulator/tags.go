@@ -15,8 +15,8 @@ func tagOperations() []operation {
 		{http.MethodPut, "/tags/{name}/", "", adminsOnly, updateTag, ""},
 		{http.MethodDelete, "/tags/{name}/", "", adminsOnly, deleteTag, ""},
 		{http.MethodGet, "/tags/{name}/", "machines", users, taggedMachines, ""},
-		{http.MethodGet, "/tags/{name}/", "nodes", users, taggedMachines, ""},
-		{http.MethodPost, "/tags/{name}/", "update_nodes", users, updateTagNodes, ""},
+		{http.MethodGet, "/tags/{name}/", "nodes", users, taggedMachines, "lists machines alone"},
+		{http.MethodPost, "/tags/{name}/", "update_nodes", users, updateTagNodes, "racks cannot update tags"},
 	}
 }
 
