@@ -3,7 +3,8 @@ package simulator
 // Config describes a region. The zero value is a usable region with one admin
 // named admin, one zone, pool, domain and subnet, and no machines.
 type Config struct {
-	// Version is the MAAS version to imitate; "3.7.3" when empty.
+	// Version is the MAAS version to imitate, from 3.3 to 3.7, such as "3.6.4";
+	// "3.6" is the newest release of that series, and empty is "3.7.3".
 	Version string `json:"version,omitempty"`
 	// Clock is the region's time; the real clock when nil.
 	Clock Clock `json:"-"`

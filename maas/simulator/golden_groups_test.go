@@ -24,7 +24,8 @@ func goldenGroups() []goldenGroup {
 	return []goldenGroup{
 		{name: "requests", pattern: `^(auth|url|op|method|format|accept|body|cleanup|delete)\.`, config: requestWorld, before: disableUser2},
 		{name: "details of machines", pattern: `^((list|machine)\.power_parameters|get_curtin_config|details|get_token)`, before: detailsBefore},
-		{name: "machine JSON", pattern: `^machine\.(json\.(ready|ready.as-user|allocated|deploying|locked|deployed|releasing)|allocate|deploy|lock|unlock|release|read)|^node\.read`, config: slowPower, before: machineBefore},
+		{name: "machine JSON", pattern: `^machine\.(json\.(ready|ready.as-user|allocated|deploying|locked|deployed|releasing)|allocate|deploy|lock|unlock|release|read\.(unknown|bad|upper|hostname|rack|others))|^node\.read`, config: slowPower, before: machineBefore},
+		{name: "machine JSON, other states", pattern: `^machine\.json\.(failed-deployment|commissioning|new-bare)`, fresh: true, before: otherStateBefore},
 		{name: "list", pattern: `^list\.`, config: listWorld, made: listMade},
 		{name: "allocate", pattern: `^allocate\.[^n]|^allocate\.(name|not|nothing)`, fresh: true, config: allocateWorld, made: allocateMade, before: allocateBefore},
 		{name: "allocate none", pattern: `^allocate\.none\.`},
@@ -35,7 +36,7 @@ func goldenGroups() []goldenGroup {
 		{name: "life", pattern: `^life\.(\d[^0-5]|\d\D|10|11)`, config: timedPower, before: lifeBefore},
 		{name: "life, power awaited", pattern: `^life\.1[23]`},
 		{name: "release", pattern: `^release\.`, made: deployedAreOn, before: passTime},
-		{name: "power, locks, repair", pattern: `^(power_on|power_off|query_power_state|locked|unlock|mark_fixed|ready)\.|^machine\.(mark_broken|json\.broken)`, config: promptPower, made: deployedAreOn, before: repairBefore},
+		{name: "power, locks, repair", pattern: `^(power_on|power_off|query_power_state|locked|unlock|mark_fixed|ready)\.|^machine\.(mark_broken|json\.broken|read\.broken)`, config: promptPower, made: deployedAreOn, before: repairBefore},
 		{name: "dns", pattern: `^dns(rr)?\.`, before: dnsBefore},
 		{name: "places", pattern: `^(zones|zone|pools|pool|tags|tag)\.`, config: tagWorld},
 		{name: "domains", pattern: `^(domains|domain)\.`, before: domainBefore},

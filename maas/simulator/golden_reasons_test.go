@@ -35,11 +35,7 @@ func notReplayed() []reason {
 		{"", `^compose-on-allocate`, "VM hosts: " + later},
 		{"", `^allocate\.none-with-pod`, "VM hosts: " + later},
 		{"", `^iface\.`, "changing interfaces: " + later},
-		// Machines that are not built yet.
+		// What differs on purpose.
 		{"", `^auth\.in-query$`, "the recordings say that an older OAuth library answered here; MAAS reads the query"},
-		{"", `^machine\.json\.(failed-deployment|commissioning|new-bare)`, "machines that other tests of the recording's made"},
-		{"", `^machine\.read\.broken-by-user`, "machines that other tests of the recording's made"},
-		{"", `^mark_fixed\.by-user$`, "its machine is called Broken and its row says Ready"},
-		{"", `^delete\.again$`, "another world's machine"},
 	}
 }

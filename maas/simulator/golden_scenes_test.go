@@ -71,11 +71,33 @@ func machineBefore(w *world, ex *exchange) {
 	}
 }
 
+// otherStateBefore makes the machines that were read in other states.
+func otherStateBefore(w *world, ex *exchange) {
+	id := machineOfPath(ex.Request.Path)
+	switch ex.Name {
+	case "machine.json.failed-deployment":
+		w.replace["10.20.1.22"] = "10.20.0.3"
+		w.add(Machine{Hostname: "json-2", SystemID: id})
+		w.force(id, fixture{status: StatusFailedDeployment, owner: "admin", power: "on"})
+		if err := w.region.act(id, func(t *tx, m *machine) { edit(t, m).errorDescription = "curtin failed" }); err != nil {
+			w.t.Fatal(err)
+		}
+	case "machine.json.commissioning":
+		w.add(Machine{Hostname: "json-4", SystemID: id, NeverCommissioned: true})
+		w.force(id, fixture{status: StatusCommissioning, owner: "admin"})
+	case "machine.json.new-bare":
+		fresh := StatusNew
+		w.add(Machine{Hostname: "json-5", SystemID: id, NeverCommissioned: true, PowerType: "manual", DiskGB: -1, Subnet: "none", Status: &fresh})
+	}
+}
+
 // repairBefore breaks a deployed machine, as its owner would.
 func repairBefore(w *world, ex *exchange) {
 	switch ex.Name {
 	case "power_on.deployed.after":
 		w.settle()
+	case "mark_fixed.by-user":
+		ex.StateBefore = "Ready" // as its row says, for the words call it Broken
 	case "mark_fixed.broken":
 		w.add(Machine{Hostname: "br-1", SystemID: "tscmgk"})
 		w.force("tscmgk", fixture{status: StatusDeployed, owner: "admin", power: "on"})

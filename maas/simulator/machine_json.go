@@ -29,7 +29,7 @@ type machineJSON struct {
 	HWEKernel           *string           `json:"hwe_kernel"`
 	OSystem             string            `json:"osystem"`
 	DistroSeries        string            `json:"distro_series"`
-	EphemeralDeploy     bool              `json:"ephemeral_deploy"`
+	EphemeralDeploy     *bool             `json:"ephemeral_deploy,omitempty"`
 	CPUCount            int               `json:"cpu_count"`
 	CPUSpeed            int               `json:"cpu_speed"`
 	Memory              int               `json:"memory"`
@@ -70,7 +70,7 @@ type machineJSON struct {
 	LastSync              *string           `json:"last_sync"`
 	SyncInterval          *int              `json:"sync_interval"`
 	NextSync              *string           `json:"next_sync"`
-	EnableHWSync          bool              `json:"enable_hw_sync"`
+	EnableHWSync          *bool             `json:"enable_hw_sync,omitempty"`
 	EnableKernelCrashDump *bool             `json:"enable_kernel_crash_dump,omitempty"`
 	IsDPU                 *bool             `json:"is_dpu,omitempty"`
 	ResourceURI           string            `json:"resource_uri"`
@@ -131,7 +131,7 @@ func (t *tx) render(m *machine) *machineJSON {
 		SystemID: m.systemID, Hostname: m.hostname, Description: m.description, HardwareUUID: optional(m.hardwareUUID), FQDN: t.fqdn(m),
 		Domain: t.renderDomain(t.domainOf(m)), Owner: optional(m.owner), OwnerData: annotationsOf(m), WorkloadAnnotations: annotationsOf(m),
 		Locked: m.locked, Status: m.status, StatusName: m.status.String(), Netboot: m.netboot, Architecture: m.architecture,
-		MinHWEKernel: m.minHWEKernel, HWEKernel: m.hweKernel, OSystem: m.osystem, DistroSeries: m.series, EphemeralDeploy: m.ephemeral,
+		MinHWEKernel: m.minHWEKernel, HWEKernel: m.hweKernel, OSystem: m.osystem, DistroSeries: m.series,
 		CPUCount: m.cores, CPUSpeed: 2600, Memory: m.memoryMiB, SwapSize: m.swapSize, PowerType: m.powerType, PowerState: m.powerState,
 		TagNames: append([]string{}, m.tags...), IPAddresses: []string{}, Zone: renderZone(t.zones.rows[m.zone]), Pool: renderPool(t.pools.rows[m.pool]),
 		InterfaceSet: []interfaceJSON{}, BlockDevices: []diskJSON{}, PhysicalDevices: []diskJSON{}, VirtualDevices: []diskJSON{},
@@ -173,6 +173,12 @@ func (t *tx) render(m *machine) *machineJSON {
 
 // renderVersioned fills the keys that came with later versions of MAAS.
 func (t *tx) renderVersioned(m *machine, out *machineJSON) {
+	if t.r.showsEphemeral() {
+		out.EphemeralDeploy = &m.ephemeral
+	}
+	if t.r.showsHWSync() {
+		out.EnableHWSync = new(bool)
+	}
 	if t.r.since(3, 5) {
 		out.ErrorDescription = &m.errorDescription
 	}

@@ -50,7 +50,7 @@ func (c *call) deployOptions(m *machine) (deployOptions, *refusal) {
 		}
 		flags[name] = value
 	}
-	if flags["install_rackd"] {
+	if flags["install_rackd"] && c.r.refusesRackd() {
 		return out, text(http.StatusBadRequest, "Deploying a machine as a rackd has been disabled and it's not supported anymore.")
 	}
 	out.ephemeral = flags["ephemeral_deploy"] || len(m.disks) == 0 && c.r.since(3, 5)

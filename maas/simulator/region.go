@@ -8,8 +8,9 @@ import (
 // Region is a simulated MAAS region. Its methods may be called from any
 // goroutine.
 type Region struct {
-	cfg   Config
-	clock Clock
+	cfg     Config
+	version release // of Config.Version
+	clock   Clock
 
 	mu        sync.Mutex
 	state     *state
@@ -55,13 +56,14 @@ func New(cfg Config) (*Region, error) {
 	if r.clock == nil {
 		r.clock = realClock{}
 	}
-	if r.cfg.Version == "" {
-		r.cfg.Version = "3.7.3"
-	}
 	if err := cfg.TLS.check(); err != nil {
 		return nil, err
 	}
 	var err error
+	if r.version, err = parseRelease(cfg.Version); err != nil {
+		return nil, err
+	}
+	r.cfg.Version = r.version.String()
 	if r.store, err = newImageStore(cfg.ImageDir); err != nil {
 		return nil, err
 	}

@@ -3,6 +3,8 @@ package simulator
 import (
 	"fmt"
 	"net/http"
+	"regexp"
+	"strconv"
 	"strings"
 )
 
@@ -27,11 +29,66 @@ func readVersion(c *call) (*answer, *refusal) {
 	return &answer{status: http.StatusOK, contentType: typeJSON, body: []byte(line), public: true}, nil
 }
 
+// release is a MAAS version as three numbers.
+type release struct{ major, minor, patch int }
+
+// latestReleases are the versions that can be imitated, by series, each with
+// the newest release whose answers are known.
+func latestReleases() []release {
+	return []release{{3, 3, 9}, {3, 4, 10}, {3, 5, 13}, {3, 6, 5}, {3, 7, 3}}
+}
+
+func (v release) String() string { return fmt.Sprintf("%d.%d.%d", v.major, v.minor, v.patch) }
+
+// parseRelease reads "3.6.4", or "3.6" for the newest release of that series;
+// empty is the newest of all.
+func parseRelease(text string) (release, error) {
+	known := latestReleases()
+	if text == "" {
+		return known[len(known)-1], nil
+	}
+	parts := regexp.MustCompile(`^(\d+)\.(\d+)(?:\.(\d+))?$`).FindStringSubmatch(text)
+	if parts == nil {
+		return release{}, fmt.Errorf("version %q is not like %s", text, known[len(known)-1])
+	}
+	var v release
+	for i, target := range []*int{&v.major, &v.minor, &v.patch} {
+		*target, _ = strconv.Atoi(parts[i+1]) // digits, or nothing
+	}
+	for _, latest := range known {
+		if v.major != latest.major || v.minor != latest.minor {
+			continue
+		}
+		if parts[3] == "" {
+			return latest, nil
+		}
+		return v, nil
+	}
+	first, last := known[0], known[len(known)-1]
+	return release{}, fmt.Errorf("version %q: MAAS %d.%d to %d.%d can be imitated", text, first.major, first.minor, last.major, last.minor)
+}
+
 // since says whether the imitated version is at least major.minor.
 func (r *Region) since(major, minor int) bool {
-	var a, b int
-	if _, err := fmt.Sscanf(r.cfg.Version, "%d.%d", &a, &b); err != nil {
-		return true
-	}
-	return a > major || (a == major && b >= minor)
+	return r.version.major > major || (r.version.major == major && r.version.minor >= minor)
 }
+
+// inSeries says whether the imitated version is a release of major.minor, at
+// least the one with this patch number.
+func (r *Region) inSeries(major, minor, patch int) bool {
+	return r.version.major == major && r.version.minor == minor && r.version.patch >= patch
+}
+
+// refusesRackd says whether a deploy with install_rackd is refused: the last
+// releases of some series do, and 3.5 up to 3.5.13 does not.
+func (r *Region) refusesRackd() bool {
+	return r.inSeries(3, 4, 10) || r.inSeries(3, 6, 5) || r.inSeries(3, 7, 3)
+}
+
+// showsEphemeral says whether machines have the key ephemeral_deploy.
+func (r *Region) showsEphemeral() bool {
+	return r.inSeries(3, 3, 7) || r.inSeries(3, 4, 2) || r.since(3, 5)
+}
+
+// showsHWSync says whether machines have the key enable_hw_sync.
+func (r *Region) showsHWSync() bool { return r.inSeries(3, 3, 7) || r.since(3, 4) }
