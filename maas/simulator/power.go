@@ -148,6 +148,11 @@ func (t *tx) poweredOff(m *machine) {
 	case StatusReleasing:
 		t.concludeRelease(m)
 	case StatusExitingRescueMode:
+		if m.previous == StatusDeployed && !t.r.since(3, 5) {
+			// MAAS 3.4.10: it should have come back on.
+			t.setStatus(m, StatusFailedExitingRescueMode)
+			return
+		}
 		t.leaveRescue(m)
 	case StatusBroken:
 		t.dropAddresses(m)
