@@ -3,6 +3,7 @@ package controllers_test
 import (
 	"context"
 	"fmt"
+	"net/http"
 	"time"
 
 	infrav1 "github.com/capmaas/cluster-api-provider-maas/api/v1beta1"
@@ -219,7 +220,7 @@ func regionSituations() []situation {
 		},
 		{
 			name:    "MAAS is too old",
-			region:  func(c *simulator.Config) { c.Version = "3.2.10" },
+			region:  func(c *simulator.Config) { c.Intercept = oldVersion },
 			wrong:   func(*world) {},
 			on:      cluster,
 			shows:   "MAASAvailable=False MAASVersionUnsupported",
@@ -239,6 +240,14 @@ func regionSituations() []situation {
 			mend:    func(w *world) { w.skew = 0 },
 		},
 	}
+}
+
+// oldVersion answers as a MAAS that is older than any that can be simulated.
+func oldVersion(req simulator.Request) simulator.Fault {
+	if req.Path != "/MAAS/api/2.0/version/" {
+		return simulator.Fault{}
+	}
+	return simulator.Fault{Status: http.StatusOK, ContentType: "application/json", Body: `{"version": "3.2.10", "subversion": "", "capabilities": []}`}
 }
 
 // removalSituations: a MaasCluster is deleted and stays.
