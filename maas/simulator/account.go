@@ -28,7 +28,7 @@ func listTokens(c *call) (*answer, *refusal) {
 	}
 	out := []tokenJSON{}
 	for _, k := range c.tokens.all() {
-		if k.owner == c.user {
+		if k.owner != nil && k.owner.name == c.user.name {
 			out = append(out, tokenJSON{k.name, k.apiKey()})
 		}
 	}
@@ -86,7 +86,7 @@ func deleteToken(c *call) (*answer, *refusal) {
 }
 
 func (c *call) ownToken(key string) (*token, *refusal) {
-	if k, ok := c.tokens.get(key); ok && k.owner == c.user {
+	if k, ok := c.tokens.get(key); ok && k.owner != nil && k.owner.name == c.user.name {
 		return k, nil
 	}
 	return nil, notFound("Token")

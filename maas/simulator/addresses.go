@@ -53,12 +53,13 @@ func (t *tx) freeAddress(n *subnet) netip.Addr {
 }
 
 // reservedAddr says that no machine gets an address: that of the gateway, of a
-// DNS server, the broadcast address, or one of a reserved range.
+// DNS server, the broadcast address, or one of a reserved or dynamic range.
 func (n *subnet) reservedAddr(ip netip.Addr) bool {
 	if ip == n.gateway || (ip.Is4() && !n.prefix.Contains(ip.Next())) {
 		return true
 	}
-	return slices.Contains(n.dnsServers, ip) || slices.ContainsFunc(n.reserved, func(r addrRange) bool { return r.contains(ip) })
+	holds := func(r addrRange) bool { return r.contains(ip) }
+	return slices.Contains(n.dnsServers, ip) || slices.ContainsFunc(n.reserved, holds) || slices.ContainsFunc(n.dynamic, holds)
 }
 
 // listAddresses answers the caller's reserved addresses; with all=true those

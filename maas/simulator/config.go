@@ -134,6 +134,9 @@ type Subnet struct {
 	// Reserved holds addresses and ranges ("10.0.0.1-10.0.0.9") that machines
 	// never get.
 	Reserved []string `json:"reserved,omitempty"`
+	// Dynamic holds addresses and ranges that the DHCP server gives out, and
+	// that machines' AUTO links never get.
+	Dynamic []string `json:"dynamic,omitempty"`
 }
 
 // Image is something that can be deployed.

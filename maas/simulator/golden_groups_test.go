@@ -40,7 +40,7 @@ func goldenGroups() []goldenGroup {
 		{name: "dns", pattern: `^dns(rr)?\.`, before: dnsBefore},
 		{name: "places", pattern: `^(zones|zone|pools|pool|tags|tag)\.`, config: tagWorld},
 		{name: "domains", pattern: `^(domains|domain)\.`, before: domainBefore},
-		{name: "networks", pattern: `^subnet(s)?\.`},
+		{name: "networks", pattern: `^(subnets?|fabrics|spaces)\.`, config: networkWorld},
 		{name: "images", pattern: `^boot-resource`, made: imagesMade},
 		{name: "users and version", pattern: `^(users|version)`},
 		{name: "settings", pattern: `^maas\.`},

@@ -56,7 +56,8 @@ func renderSubnet(n *subnet) *subnetJSON {
 	}
 	out := &subnetJSON{
 		ID: n.id, Name: n.name, Description: n.description, VLAN: renderVLAN(n.vlan), CIDR: n.prefix.String(), DNSServers: []string{},
-		RDNSMode: 2, AllowDNS: true, AllowProxy: true, Managed: true, DisabledBootArch: []string{}, Space: n.vlan.space,
+		RDNSMode: n.options.rdnsMode, AllowDNS: !n.options.withoutDNS, AllowProxy: !n.options.withoutProxy, Managed: !n.options.withoutManager,
+		ActiveDiscovery: n.options.activeDiscovery, DisabledBootArch: []string{}, Space: n.vlan.space,
 		ResourceURI: apiPrefix + "/subnets/" + strconv.Itoa(n.id) + "/",
 	}
 	if n.gateway.IsValid() {

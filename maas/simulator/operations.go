@@ -22,6 +22,9 @@ func operations() []operation {
 		dnsRecordOperations(),
 		addressOperations(),
 		subnetOperations(),
+		rangeOperations(),
+		fabricOperations(),
+		spaceOperations(),
 		imageOperations(),
 		eventOperations(),
 	)

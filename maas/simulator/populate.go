@@ -131,7 +131,7 @@ func (r *Region) addSubnet(n Subnet) error {
 		return fmt.Errorf("cidr must be a network such as 10.0.0.0/24")
 	}
 	id := s.subnets.nextID()
-	row := &subnet{id: id, name: n.Name, prefix: prefix}
+	row := &subnet{id: id, name: n.Name, prefix: prefix, options: usualSubnetOptions()}
 	if row.name == "" {
 		row.name = n.CIDR
 	}
@@ -147,12 +147,11 @@ func (r *Region) addSubnet(n Subnet) error {
 		}
 		row.dnsServers = append(row.dnsServers, ip)
 	}
-	for _, text := range n.Reserved {
-		reserved, err := parseRange(text)
-		if err != nil {
-			return err
-		}
-		row.reserved = append(row.reserved, reserved)
+	if err := r.addRanges(row, n.Reserved, false); err != nil {
+		return err
+	}
+	if err := r.addRanges(row, n.Dynamic, true); err != nil {
+		return err
 	}
 	row.vlan = r.vlanOf(n)
 	s.subnets.put(id, row)
@@ -170,11 +169,7 @@ func (r *Region) vlanOf(n Subnet) *vlan {
 		f.name = fmt.Sprintf("fabric-%d", f.id)
 	}
 	s.fabrics.put(f.id, f)
-	space := n.Space
-	if space == "" {
-		space = "undefined"
-	}
-	v := &vlan{id: firstVLAN - 1 + s.vlans.nextID(), mtu: 1500, name: "untagged", fabric: f, space: space, dhcp: !n.NoDHCP}
+	v := &vlan{id: firstVLAN - 1 + s.vlans.nextID(), mtu: 1500, name: "untagged", fabric: f, space: r.spaceNamed(n.Space), dhcp: !n.NoDHCP}
 	s.vlans.put(v.id, v)
 	return v
 }
@@ -187,7 +182,7 @@ func parseRange(text string) (addrRange, error) {
 	a, err1 := netip.ParseAddr(strings.TrimSpace(first))
 	b, err2 := netip.ParseAddr(strings.TrimSpace(last))
 	if err1 != nil || err2 != nil || b.Less(a) {
-		return addrRange{}, fmt.Errorf("reserved %q is neither an address nor a range such as 10.0.0.1-10.0.0.9", text)
+		return addrRange{}, fmt.Errorf("range %q is neither an address nor a range such as 10.0.0.1-10.0.0.9", text)
 	}
 	return addrRange{a, b}, nil
 }

@@ -66,7 +66,9 @@ type subnet struct {
 	gateway     netip.Addr
 	dnsServers  []netip.Addr
 	vlan        *vlan
-	reserved    []addrRange
+	options     subnetOptions
+	reserved    []addrRange // copies of those in the table of ranges
+	dynamic     []addrRange
 }
 
 type addrRange struct{ first, last netip.Addr }
@@ -231,6 +233,8 @@ type state struct {
 	fabrics   *table[int, *fabric]
 	vlans     *table[int, *vlan]
 	subnets   *table[int, *subnet]
+	spaces    *table[int, *space]
+	ranges    *table[int, *ipRange]
 	addresses *table[int, *address]
 	machines  *table[string, *machine] // by system ID
 	resources *table[int, *dnsResource]
@@ -262,6 +266,7 @@ func newState() *state {
 		machines: newTable[string, *machine](), resources: newTable[int, *dnsResource](),
 		records: newTable[int, *dnsRecord](), images: newTable[int, *image](),
 		files: newTable[int, *imageFile](), contents: newTable[int, *content](),
+		spaces: newTable[int, *space](), ranges: newTable[int, *ipRange](),
 		byAddress: map[netip.Addr][]int{}, latestEvent: map[string]*event{}, nonces: map[string]time.Time{},
 		dnsSerial: 1,
 	}

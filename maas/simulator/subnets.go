@@ -1,16 +1,17 @@
 package simulator
 
-import (
-	"net/http"
-	"strconv"
-)
+import "net/http"
 
-// subnetOperations are the calls of subnets and fabrics.
+// subnetOperations are the calls of subnets.
 func subnetOperations() []operation {
 	return []operation{
 		{http.MethodGet, "/subnets/", "", users, listSubnets, ""},
+		{http.MethodPost, "/subnets/", "", admins, createSubnet, "An unmanaged subnet gives out addresses like any other; boot architectures are never disabled"},
 		{http.MethodGet, "/subnets/{specifier...}/", "", users, readSubnet, ""},
-		{http.MethodGet, "/fabrics/", "", users, listFabrics, ""},
+		{http.MethodGet, "/subnets/{specifier...}/", "ip_addresses", users, listSubnetAddresses, ""},
+		{http.MethodGet, "/subnets/{specifier...}/", "reserved_ip_ranges", users, listUsedRanges, ""},
+		{http.MethodGet, "/subnets/{specifier...}/", "unreserved_ip_ranges", users, listFreeRanges, ""},
+		{http.MethodGet, "/subnets/{specifier...}/", "statistics", users, readSubnetStatistics, "include_suggestions is ignored"},
 	}
 }
 
@@ -22,33 +23,19 @@ func listSubnets(c *call) (*answer, *refusal) {
 	return ok(out)
 }
 
-// readSubnet finds a subnet by ID, CIDR, name or specifier.
-func readSubnet(c *call) (*answer, *refusal) {
+// subnetOfPath finds a subnet by ID, CIDR, name or specifier.
+func (c *call) subnetOfPath() (*subnet, *refusal) {
 	found := c.subnetsBySpecifier(c.vars["specifier"])
 	if len(found) == 0 {
 		return nil, notFound("Subnet")
 	}
-	return ok(renderSubnet(found[0]))
+	return found[0], nil
 }
 
-type fabricJSON struct {
-	ID          int        `json:"id"`
-	Name        string     `json:"name"`
-	ClassType   *string    `json:"class_type"`
-	VLANs       []vlanJSON `json:"vlans"`
-	ResourceURI string     `json:"resource_uri"`
-}
-
-func listFabrics(c *call) (*answer, *refusal) {
-	out := []fabricJSON{}
-	for _, f := range c.fabrics.all() {
-		shown := fabricJSON{ID: f.id, Name: f.name, VLANs: []vlanJSON{}, ResourceURI: apiPrefix + "/fabrics/" + strconv.Itoa(f.id) + "/"}
-		for _, v := range c.vlans.all() {
-			if v.fabric == f {
-				shown.VLANs = append(shown.VLANs, renderVLAN(v))
-			}
-		}
-		out = append(out, shown)
+func readSubnet(c *call) (*answer, *refusal) {
+	n, refused := c.subnetOfPath()
+	if refused != nil {
+		return nil, refused
 	}
-	return ok(out)
+	return ok(renderSubnet(n))
 }

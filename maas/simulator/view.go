@@ -34,6 +34,8 @@ func (s *state) clone() *state {
 	out.fabrics = cloneTable(s.fabrics, nil)
 	out.vlans = cloneTable(s.vlans, func(v *vlan) { v.fabric = moved(v.fabric, s.fabrics, out.fabrics, fabricKey) })
 	out.subnets = cloneTable(s.subnets, func(n *subnet) { n.vlan = moved(n.vlan, s.vlans, out.vlans, vlanKey) })
+	out.spaces = cloneTable(s.spaces, nil)
+	out.ranges = cloneTable(s.ranges, func(r *ipRange) { r.subnet = moved(r.subnet, s.subnets, out.subnets, subnetKey) })
 	out.addresses = cloneTable(s.addresses, func(a *address) { a.subnet = moved(a.subnet, s.subnets, out.subnets, subnetKey) })
 	out.tokens = cloneTable(s.tokens, func(k *token) { k.owner = moved(k.owner, s.users, out.users, userKey) })
 	out.machines = cloneTable(s.machines, func(m *machine) {
