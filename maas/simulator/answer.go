@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"encoding/json"
 	"net/http"
-	"strconv"
 	"strings"
 )
 
@@ -25,6 +24,9 @@ type answer struct {
 	body        []byte
 	// public answers do not depend on a session.
 	public bool
+	// list holds machines that are still to be written into body: that takes long
+	// when there are many, and needs no lock.
+	list []*machineJSON
 	// machines is how many the answer lists: lists take their time for each.
 	machines int
 }
@@ -50,26 +52,19 @@ func ok(v any) (*answer, *refusal) {
 
 // okMachines answers a list of machines.
 func okMachines(list []*machineJSON) (*answer, *refusal) {
-	a, refused := ok(list)
-	a.machines = len(list)
-	return a, refused
+	return &answer{status: http.StatusOK, contentType: typeJSON, list: list, machines: len(list)}, nil
+}
+
+// print writes what is still to be written.
+func (a *answer) print() {
+	if a.list != nil {
+		a.body, a.list = prettyList(a.list), nil
+	}
 }
 
 // deleted is the answer to what leaves nothing to show.
 func deleted() (*answer, *refusal) {
 	return &answer{status: http.StatusNoContent, contentType: typePlain}, nil
-}
-
-func pretty(v any) []byte {
-	var buf bytes.Buffer
-	enc := json.NewEncoder(&buf)
-	enc.SetEscapeHTML(false)
-	enc.SetIndent("", "    ")
-	if err := enc.Encode(v); err != nil {
-		// Only values of this package's own types get here.
-		return []byte(strconv.Quote(err.Error()))
-	}
-	return bytes.TrimRight(buf.Bytes(), "\n")
 }
 
 // text refuses with a line of plain text.

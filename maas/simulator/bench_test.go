@@ -3,7 +3,6 @@ package simulator
 import (
 	"encoding/json"
 	"fmt"
-	"io"
 	"net/http"
 	"net/http/httptest"
 	"net/netip"
@@ -56,7 +55,7 @@ func newAsker(b *testing.B, n int) *asker {
 }
 
 // ask returns the body of an answer that has the status.
-func (a *asker) ask(method, path string, form url.Values, status int) string {
+func (a *asker) ask(method, path string, form url.Values, status int) []byte {
 	a.b.Helper()
 	req := httptest.NewRequest(method, "/MAAS/api/2.0"+path, strings.NewReader(form.Encode()))
 	if form != nil {
@@ -66,13 +65,28 @@ func (a *asker) ask(method, path string, form url.Values, status int) string {
 	req.Header.Set("Authorization", fmt.Sprintf(
 		`OAuth oauth_version="1.0", oauth_signature_method="PLAINTEXT", oauth_consumer_key="simulator", oauth_token="admin", oauth_signature="%%26secret", oauth_timestamp="%d", oauth_nonce="%d"`,
 		a.clock.Now().Unix(), a.nonce))
-	answer := httptest.NewRecorder()
-	a.handler.ServeHTTP(answer, req)
-	body, err := io.ReadAll(answer.Result().Body)
-	if err != nil || answer.Code != status {
-		a.b.Fatalf("%s %s: %d %.200s (%v), want %d", method, path, answer.Code, body, err, status)
+	to := &lastWritten{header: http.Header{}}
+	a.handler.ServeHTTP(to, req)
+	if to.status != status {
+		a.b.Fatalf("%s %s: %d %.200s, want %d", method, path, to.status, to.body, status)
 	}
-	return string(body)
+	return to.body
+}
+
+// lastWritten is an answer whose body is not copied.
+type lastWritten struct {
+	header http.Header
+	status int
+	body   []byte
+}
+
+func (w *lastWritten) Header() http.Header { return w.header }
+
+func (w *lastWritten) WriteHeader(status int) { w.status = status }
+
+func (w *lastWritten) Write(body []byte) (int, error) {
+	w.body = body
+	return len(body), nil
 }
 
 func (a *asker) allocate(form url.Values) string {
@@ -80,7 +94,7 @@ func (a *asker) allocate(form url.Values) string {
 	var m struct {
 		SystemID string `json:"system_id"`
 	}
-	if err := json.Unmarshal([]byte(a.ask("POST", "/machines/op-allocate", form, 200)), &m); err != nil {
+	if err := json.Unmarshal(a.ask("POST", "/machines/op-allocate", form, 200), &m); err != nil {
 		a.b.Fatal(err)
 	}
 	return m.SystemID

@@ -73,6 +73,9 @@ func (e *execution) effect(fault Fault) (*answer, *refusal) {
 		unstage = e.stage()
 	}
 	a, refused, todo := e.run(fault)
+	if refused == nil {
+		a.print()
+	}
 	unstage()
 	e.region.perform(todo)
 	if late := e.await(todo); refused == nil {

@@ -137,7 +137,7 @@ func (t *tx) render(m *machine) *machineJSON {
 		InterfaceSet: []interfaceJSON{}, BlockDevices: []diskJSON{}, PhysicalDevices: []diskJSON{}, VirtualDevices: []diskJSON{},
 		VolumeGroups: []any{}, RAIDs: []any{}, BCaches: []any{}, CacheSets: []any{}, SpecialFilesystems: []any{},
 		NodeTypeName: "Machine", CommissioningResult: m.installResult - 2, TestingResult: m.installResult - 1, InstallationResult: m.installResult,
-		testResultsJSON: results(m), HardwareInfo: hardwareInfo(), NUMANodes: []numaJSON{numa(m)},
+		testResultsJSON: results(m), HardwareInfo: t.r.hardwareInfo, NUMANodes: []numaJSON{numa(m)},
 		ResourceURI: apiPrefix + "/machines/" + m.systemID + "/",
 	}
 	t.renderVersioned(m, out)
@@ -180,7 +180,7 @@ func (t *tx) renderVersioned(m *machine, out *machineJSON) {
 		out.EnableHWSync = new(bool)
 	}
 	if t.r.since(3, 5) {
-		out.ErrorDescription = &m.errorDescription
+		out.ErrorDescription = new(m.errorDescription)
 	}
 	if t.r.since(3, 6) {
 		out.EnableKernelCrashDump = new(bool)
@@ -229,6 +229,7 @@ func results(m *machine) testResultsJSON {
 	return out
 }
 
+// hardwareInfo is what MAAS knows of a machine that does not tell: one for all.
 func hardwareInfo() map[string]string {
 	out := map[string]string{}
 	for _, key := range []string{

@@ -120,18 +120,23 @@ func checkSignature(oauth map[string]string, key *token) *refusal {
 	return nil
 }
 
+// fewNonces are not worth looking for old ones among them.
+const fewNonces = 10_000
+
 // spend remembers a nonce until its timestamp would be too old anyway.
 func (t *tx) spend(nonce string) {
 	if nonce == "" {
 		return
 	}
 	now := t.r.clientTime()
-	if len(t.nonces) > 10_000 {
+	if len(t.nonces) >= t.manyNonces {
 		for old, at := range t.nonces {
 			if now.Sub(at) > clockThreshold*time.Second {
 				delete(t.nonces, old)
 			}
 		}
+		// As many again may come before it is worth another look.
+		t.manyNonces = max(fewNonces, 2*len(t.nonces))
 	}
 	t.nonces[nonce] = now
 }

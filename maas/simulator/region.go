@@ -29,11 +29,13 @@ type Region struct {
 	// addedHardware is replaced, never changed in place.
 	addedHardware []*func(HardwareEvent) Trouble
 	latency       Latency
-	closed        bool
-	timers        map[int]func() // cancels of work that is queued
-	lastTimer     int
-	slots         map[string]*bootSlot // by system ID
-	working       sync.WaitGroup
+	// hardwareInfo is in the JSON of every machine.
+	hardwareInfo map[string]string
+	closed       bool
+	timers       map[int]func() // cancels of work that is queued
+	lastTimer    int
+	slots        map[string]*bootSlot // by system ID
+	working      sync.WaitGroup
 
 	store *imageStore
 	log   accessLog
@@ -47,7 +49,7 @@ func New(cfg Config) (*Region, error) {
 	}
 	r := &Region{
 		cfg: cfg, clock: cfg.Clock, state: newState(), publicURL: cfg.PublicURL, intercept: cfg.Intercept,
-		hardware: cfg.Hardware, latency: cfg.Latency,
+		hardware: cfg.Hardware, latency: cfg.Latency, hardwareInfo: hardwareInfo(),
 		rand:      rand.New(rand.NewPCG(uint64(cfg.Seed), 0x6d616173)),
 		durations: rand.New(rand.NewPCG(uint64(cfg.Seed), 0x64757261)),
 		latencies: rand.New(rand.NewPCG(uint64(cfg.Seed), 0x6c617465)),

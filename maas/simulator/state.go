@@ -248,6 +248,7 @@ type state struct {
 	// latestEvent is the newest event at level INFO or above, by system ID.
 	latestEvent   map[string]*event
 	nonces        map[string]time.Time
+	manyNonces    int // there are so many when old ones are dropped
 	defaultDomain int
 	settings      map[string]any // those that were changed, by name
 	lastNIC       int

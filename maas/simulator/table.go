@@ -1,10 +1,16 @@
 package simulator
 
+import "slices"
+
 // table holds rows by key, in the order in which they were made.
 type table[K comparable, V any] struct {
 	rows map[K]V
-	keys []K
-	last int
+	// keys and ordered are the keys and rows in order. Nothing is taken out of
+	// them or replaced in place: whoever holds one of an earlier time may go on
+	// reading it.
+	keys    []K
+	ordered []V
+	last    int
 }
 
 func newTable[K comparable, V any]() *table[K, V] { return &table[K, V]{rows: map[K]V{}} }
@@ -12,18 +18,12 @@ func newTable[K comparable, V any]() *table[K, V] { return &table[K, V]{rows: ma
 func (t *table[K, V]) get(key K) (V, bool) { v, ok := t.rows[key]; return v, ok }
 
 // all returns the rows in order.
-func (t *table[K, V]) all() []V {
-	out := make([]V, 0, len(t.keys))
-	for _, key := range t.keys {
-		out = append(out, t.rows[key])
-	}
-	return out
-}
+func (t *table[K, V]) all() []V { return append(make([]V, 0, len(t.ordered)), t.ordered...) }
 
 func (t *table[K, V]) find(match func(V) bool) (V, bool) {
-	for _, key := range t.keys {
-		if match(t.rows[key]) {
-			return t.rows[key], true
+	for _, row := range t.ordered {
+		if match(row) {
+			return row, true
 		}
 	}
 	var none V
@@ -31,8 +31,11 @@ func (t *table[K, V]) find(match func(V) bool) (V, bool) {
 }
 
 func (t *table[K, V]) put(key K, row V) {
-	if _, ok := t.rows[key]; !ok {
-		t.keys = append(t.keys, key)
+	if _, ok := t.rows[key]; ok {
+		t.ordered = slices.Clone(t.ordered)
+		t.ordered[slices.Index(t.keys, key)] = row
+	} else {
+		t.keys, t.ordered = append(t.keys, key), append(t.ordered, row)
 	}
 	t.rows[key] = row
 }
@@ -42,13 +45,12 @@ func (t *table[K, V]) remove(key K) {
 		return
 	}
 	delete(t.rows, key)
-	for i, k := range t.keys {
-		if k == key {
-			keys := make([]K, 0, len(t.keys)-1)
-			t.keys = append(append(keys, t.keys[:i]...), t.keys[i+1:]...)
-			return
-		}
-	}
+	i := slices.Index(t.keys, key)
+	t.keys, t.ordered = withoutIndex(t.keys, i), withoutIndex(t.ordered, i)
+}
+
+func withoutIndex[T any](list []T, i int) []T {
+	return append(append(make([]T, 0, len(list)), list[:i]...), list[i+1:]...)
 }
 
 // nextID draws the next number of a table. Like a database's sequence it is

@@ -50,9 +50,9 @@ func remove[K comparable, V any](t *tx, from *table[K, V], key K) {
 	if !ok {
 		return
 	}
-	keys := from.keys
+	keys, ordered := from.keys, from.ordered
 	from.remove(key)
-	t.undo = append(t.undo, func() { from.rows[key], from.keys = row, keys })
+	t.undo = append(t.undo, func() { from.rows[key], from.keys, from.ordered = row, keys, ordered })
 }
 
 // afterCommit queues what runs when the transaction has been committed. A

@@ -69,11 +69,13 @@ func (s *state) cloneNICs(nics []nic, to *state) []nic {
 
 // cloneTable copies a table and its rows; follow makes what is left of a row.
 func cloneTable[K comparable, R any](t *table[K, *R], follow func(*R)) *table[K, *R] {
-	out := &table[K, *R]{rows: make(map[K]*R, len(t.keys)), keys: t.keys[:len(t.keys):len(t.keys)], last: t.last}
-	rows := make([]R, len(t.keys))
+	n := len(t.keys)
+	out := &table[K, *R]{rows: make(map[K]*R, n), keys: t.keys[:n:n], ordered: make([]*R, n), last: t.last}
+	rows := make([]R, n)
 	for i, key := range t.keys {
 		row := &rows[i]
-		*row = *t.rows[key]
+		out.ordered[i] = row
+		*row = *t.ordered[i]
 		if follow != nil {
 			follow(row)
 		}
