@@ -38,9 +38,10 @@ func (s *state) clone() *state {
 	out.ranges = cloneTable(s.ranges, func(r *ipRange) { r.subnet = moved(r.subnet, s.subnets, out.subnets, subnetKey) })
 	out.addresses = cloneTable(s.addresses, func(a *address) { a.subnet = moved(a.subnet, s.subnets, out.subnets, subnetKey) })
 	out.tokens = cloneTable(s.tokens, func(k *token) { k.owner = moved(k.owner, s.users, out.users, userKey) })
+	wires := s.wireRoom()
 	out.machines = cloneTable(s.machines, func(m *machine) {
 		m.token = moved(m.token, s.tokens, out.tokens, tokenKey)
-		m.nics = s.cloneNICs(m.nics, &out)
+		m.nics = wires.clone(m.nics, s, &out)
 	})
 	out.events = s.events[:len(s.events):len(s.events)]
 	out.byAddress, out.latestEvent = maps.Clone(s.byAddress), maps.Clone(s.latestEvent)
@@ -54,14 +55,37 @@ func subnetKey(n *subnet) int  { return n.id }
 func userKey(u *user) string   { return u.name }
 func tokenKey(k *token) string { return k.key }
 
-func (s *state) cloneNICs(nics []nic, to *state) []nic {
-	out := append([]nic(nil), nics...)
+// wireRoom is room for the copies of all interfaces and links, taken at once:
+// one piece of memory for each takes longer than to copy it.
+type wireRoom struct {
+	nics  []nic
+	links []link
+}
+
+func (s *state) wireRoom() *wireRoom {
+	nics, links := 0, 0
+	for _, m := range s.machines.rows {
+		nics += len(m.nics)
+		for i := range m.nics {
+			links += len(m.nics[i].links)
+		}
+	}
+	return &wireRoom{nics: make([]nic, 0, nics), links: make([]link, 0, links)}
+}
+
+// clone copies the interfaces of a machine from one state to another.
+func (w *wireRoom) clone(nics []nic, from, to *state) []nic {
+	first := len(w.nics)
+	w.nics = append(w.nics, nics...)
+	out := w.nics[first:len(w.nics):len(w.nics)]
 	for i := range out {
 		n := &out[i]
-		n.vlan = moved(n.vlan, s.vlans, to.vlans, vlanKey)
-		n.links = append([]link(nil), n.links...)
+		n.vlan = moved(n.vlan, from.vlans, to.vlans, vlanKey)
+		first := len(w.links)
+		w.links = append(w.links, n.links...)
+		n.links = w.links[first:len(w.links):len(w.links)]
 		for j := range n.links {
-			n.links[j].subnet = moved(n.links[j].subnet, s.subnets, to.subnets, subnetKey)
+			n.links[j].subnet = moved(n.links[j].subnet, from.subnets, to.subnets, subnetKey)
 		}
 	}
 	return out
