@@ -197,10 +197,11 @@ func (f faultCase) meets(t *testing.T, call faultCall, plain bool) {
 		f.judge(t, call, call.call(ctx, newClient(t, server, clock)))
 	}
 	after := region.Snapshot()
+	writes := call.write && f.happens
 	switch {
-	case call.write && f.happens && !call.happened(after):
+	case writes && !call.happened(after):
 		t.Errorf("the write did not take effect: %+v", after)
-	case !(call.write && f.happens) && !reflect.DeepEqual(before, after):
+	case !writes && !reflect.DeepEqual(before, after):
 		t.Errorf("the region changed:\n%+v\n%+v", before, after)
 	}
 	log := region.Requests()

@@ -79,7 +79,7 @@ func TestAHangEnds(t *testing.T) {
 				_, err := client.Release(ctx, "abc123", maas.ReleaseParams{})
 				ended <- err
 			}()
-			if tt.want != syscall.ECONNRESET {
+			if !errors.Is(tt.want, syscall.ECONNRESET) {
 				awaitHang(t, region)
 				if log := region.Requests(); log[0].Status != 0 || log[0].Committed {
 					t.Errorf("while it hangs the log says %+v", log[0])

@@ -44,7 +44,7 @@ func (s *state) clone() *state {
 		m.nics = wires.clone(m.nics, s, &out)
 	})
 	out.events = s.events[:len(s.events):len(s.events)]
-	out.byAddress, out.latestEvent = maps.Clone(s.byAddress), maps.Clone(s.latestEvent)
+	out.byAddress, out.latestEvent, out.settings = maps.Clone(s.byAddress), maps.Clone(s.latestEvent), maps.Clone(s.settings)
 	out.nonces = nil // credentials are never checked against a copy
 	return &out
 }
