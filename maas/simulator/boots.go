@@ -136,7 +136,7 @@ func (r *Region) describeBoot(m *machine) BootMachine {
 	domain := s.domainOf(m).name
 	image := m.osystem + "/" + m.series
 	if m.osystem == "" {
-		image = r.defaultImage() // power_on of an Allocated machine names none
+		image = (&tx{state: s, r: r}).defaultImage() // power_on of an Allocated machine names none
 	}
 	out := BootMachine{
 		SystemID: m.systemID, Hostname: m.hostname, Domain: domain, Image: image, Architecture: m.architecture,

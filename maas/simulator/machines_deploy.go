@@ -130,7 +130,7 @@ func (m *machine) hasNetwork() bool {
 // chooseSeries resolves what distro_series says to osystem/series.
 func (c *call) chooseSeries(m *machine, asked string) (string, *refusal) {
 	if asked == "" {
-		asked = c.r.defaultImage()
+		asked = c.defaultImage()
 	}
 	names := c.deployable(m)
 	for _, name := range names {

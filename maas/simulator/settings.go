@@ -93,7 +93,7 @@ func readSetting(c *call) (*answer, *refusal) {
 	if refused != nil {
 		return nil, refused
 	}
-	return &answer{status: http.StatusOK, contentType: typeBareJSON, body: pretty(c.r.settingOf(s.name))}, nil
+	return &answer{status: http.StatusOK, contentType: typeBareJSON, body: pretty(c.settingOf(s.name))}, nil
 }
 
 func changeSetting(c *call) (*answer, *refusal) {
@@ -153,7 +153,7 @@ func (c *call) oneOf(field, text, what string, part int) *refusal {
 	var names []string
 	for _, i := range c.images.all() {
 		name := strings.SplitN(i.name, "/", 2)
-		if part == 1 && name[0] != c.r.defaultSystem() {
+		if part == 1 && name[0] != c.defaultSystem() {
 			continue
 		}
 		if !slices.Contains(names, name[part]) {
@@ -166,12 +166,12 @@ func (c *call) oneOf(field, text, what string, part int) *refusal {
 	return invalid(field, pyRepr(text)+" is not a valid "+what+".  It should be one of: '"+strings.Join(names, "', '")+"'.")
 }
 
-// settingOf is a setting's value. The lock is held.
-func (r *Region) settingOf(name string) any {
-	if value, changed := r.state.settings[name]; changed {
+// settingOf is a setting's value.
+func (t *tx) settingOf(name string) any {
+	if value, changed := t.settings[name]; changed {
 		return value
 	}
-	for _, s := range r.settings() {
+	for _, s := range t.r.settings() {
 		if s.name == name {
 			return s.value
 		}
@@ -179,16 +179,15 @@ func (r *Region) settingOf(name string) any {
 	return nil
 }
 
-func (r *Region) defaultSystem() string {
-	system, _ := r.settingOf(settingSystem).(string)
+func (t *tx) defaultSystem() string {
+	system, _ := t.settingOf(settingSystem).(string)
 	return system
 }
 
-// defaultImage is what a deploy that names nothing installs: system/series. The
-// lock is held.
-func (r *Region) defaultImage() string {
-	series, _ := r.settingOf(settingSeries).(string)
-	return r.defaultSystem() + "/" + series
+// defaultImage is what a deploy that names nothing installs: system/series.
+func (t *tx) defaultImage() string {
+	series, _ := t.settingOf(settingSeries).(string)
+	return t.defaultSystem() + "/" + series
 }
 
 // erasesOnRelease says whether releases that do not ask for it wipe disks too.

@@ -18,7 +18,7 @@ func viewReads() []string {
 	return []string{
 		"/machines/", "/machines/abc123/", "/machines/def456/", "/zones/", "/zones/z1/", "/resourcepools/", "/tags/", "/domains/", "/subnets/",
 		"/dnsresources/?all=true", "/dnsresourcerecords/", "/boot-resources/", "/events/?op=query&level=DEBUG", "/users/", "/fabrics/",
-		"/machines/?agent_name=claim", "/tags/ssd/?op=machines",
+		"/machines/?agent_name=claim", "/tags/ssd/?op=machines", "/maas/?op=get_config&name=default_dns_ttl", "/spaces/", "/ipranges/", "/vlans/",
 	}
 }
 
@@ -55,6 +55,7 @@ func newViewWorld(t *testing.T) *viewWorld {
 	})
 	w.play("admin", "POST", "/dnsresources/", "", [2]string{"fqdn", "api.maas"}, [2]string{"ip_addresses", "10.20.0.9"})
 	w.play("admin", "POST", "/dnsresourcerecords/", "", [2]string{"fqdn", "api.maas"}, [2]string{"rrtype", "TXT"}, [2]string{"rrdata", "mine"})
+	w.play("admin", "POST", "/maas/", "set_config", [2]string{"name", "default_dns_ttl"}, [2]string{"value", "60"})
 	w.region.SetIntercept(func(r Request) Fault { return Fault{From: v.view} })
 	return v
 }
@@ -148,6 +149,10 @@ func TestAViewKeepsWhatTheRegionWas(t *testing.T) {
 			v.w.play("admin", "POST", "/domains/", "", [2]string{"name", "new.example"})
 			return nil
 		}, "/domains/"},
+		{"a setting", func(v *viewWorld) error {
+			v.w.play("admin", "POST", "/maas/", "set_config", [2]string{"name", "default_dns_ttl"}, [2]string{"value", "70"})
+			return nil
+		}, "/maas/?op=get_config&name=default_dns_ttl"},
 		{"a hostname", func(v *viewWorld) error { return v.w.region.Rename("abc123", "other") }, "/machines/"},
 		{"an event", func(v *viewWorld) error { return v.w.region.LogEvent("abc123", "INFO", "Powering on", "") }, "/machines/abc123/"},
 		{"an image", func(v *viewWorld) error {
