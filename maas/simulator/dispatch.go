@@ -52,6 +52,7 @@ type call struct {
 	body    body
 	form    params
 	machine *machine // of the path, for the accesses that name one
+	arrived arrival
 	staged  *stagedChunk
 	// acquired is the system ID of the machine that became the caller's.
 	acquired string

@@ -129,7 +129,7 @@ func (c *call) fillResource(res *dnsResource, isNew bool) *refusal {
 	}
 	if isNew {
 		if _, taken := c.resources.find(func(o *dnsResource) bool {
-			return o.name == res.name && o.domain == res.domain
+			return o.name == res.name && o.domain == res.domain && c.arrived.sees(o)
 		}); taken {
 			errs.add(allFields, "Labels must be unique within their zone.")
 		}

@@ -19,8 +19,13 @@ type execution struct {
 }
 
 func (e *execution) serve(w http.ResponseWriter) {
+	e.arrive()
 	fault, latency := e.intercept()
-	e.pause(fault.Delay + latency.beforeEffect(e.http.Method, e.op))
+	if fault.Delay > 0 {
+		e.pause(fault.Delay)
+		e.arrive()
+	}
+	e.pause(latency.beforeEffect(e.http.Method, e.op))
 	switch {
 	case e.refusedByAway(w):
 		return
@@ -90,7 +95,7 @@ func (e *execution) run(fault Fault) (*answer, *refusal, []work) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	e.call.tx = &tx{state: r.state, r: r}
-	key, nonce, refused := e.call.authenticate(e.http)
+	key, nonce, refused := e.call.authenticate(e.http, e.call.arrived)
 	if key != nil {
 		e.call.user = key.owner
 	} else {

@@ -61,7 +61,7 @@ func oauthParams(req *http.Request) (values map[string]string, found bool, refus
 // authenticate checks a request's credentials in MAAS's order, and returns the
 // nonce that is spent if the request runs. Without credentials it returns
 // neither a token nor a refusal.
-func (t *tx) authenticate(req *http.Request) (*token, string, *refusal) {
+func (t *tx) authenticate(req *http.Request, arrived arrival) (*token, string, *refusal) {
 	oauth, found, refused := oauthParams(req)
 	if !found || refused != nil {
 		return nil, "", refused
@@ -81,7 +81,7 @@ func (t *tx) authenticate(req *http.Request) (*token, string, *refusal) {
 		return nil, "", refused
 	}
 	nonce := consumer.consumer + "&" + key.key + "&" + oauth["oauth_nonce"]
-	if _, used := t.nonces[nonce]; used {
+	if spent, used := t.nonces[nonce]; used && spent.number <= arrived.nonces {
 		return nil, "", unauthorized(pyRepr("Nonce already used: " + oauth["oauth_nonce"]))
 	}
 	if refused := checkSignature(oauth, key); refused != nil {
@@ -130,15 +130,16 @@ func (t *tx) spend(nonce string) {
 	}
 	now := t.r.clientTime()
 	if len(t.nonces) >= t.manyNonces {
-		for old, at := range t.nonces {
-			if now.Sub(at) > clockThreshold*time.Second {
+		for old, spent := range t.nonces {
+			if now.Sub(spent.at) > clockThreshold*time.Second {
 				delete(t.nonces, old)
 			}
 		}
 		// As many again may come before it is worth another look.
 		t.manyNonces = max(fewNonces, 2*len(t.nonces))
 	}
-	t.nonces[nonce] = now
+	t.spentNonces++
+	t.nonces[nonce] = spentNonce{now, t.spentNonces}
 }
 
 func unauthorized(message string) *refusal {

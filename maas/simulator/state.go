@@ -247,8 +247,9 @@ type state struct {
 	byAddress map[netip.Addr][]int
 	// latestEvent is the newest event at level INFO or above, by system ID.
 	latestEvent   map[string]*event
-	nonces        map[string]time.Time
+	nonces        map[string]spentNonce
 	manyNonces    int // there are so many when old ones are dropped
+	spentNonces   int
 	defaultDomain int
 	settings      map[string]any // those that were changed, by name
 	lastNIC       int
@@ -268,7 +269,7 @@ func newState() *state {
 		records: newTable[int, *dnsRecord](), images: newTable[int, *image](),
 		files: newTable[int, *imageFile](), contents: newTable[int, *content](),
 		spaces: newTable[int, *space](), ranges: newTable[int, *ipRange](),
-		byAddress: map[netip.Addr][]int{}, latestEvent: map[string]*event{}, nonces: map[string]time.Time{},
+		byAddress: map[netip.Addr][]int{}, latestEvent: map[string]*event{}, nonces: map[string]spentNonce{},
 		dnsSerial: 1,
 	}
 }
