@@ -36,6 +36,8 @@ type Config struct {
 	Machines []Machine `json:"machines,omitempty"`
 	// Inventory is machines by the number, made after Machines.
 	Inventory []Group `json:"inventory,omitempty"`
+	// VMHosts on which virtual machines can be composed.
+	VMHosts []VMHost `json:"vmHosts,omitempty"`
 	// DefaultSeries is deployed when a deploy names none: osystem/series. The
 	// first Ubuntu image when empty.
 	DefaultSeries string `json:"defaultSeries,omitempty"`

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"sort"
 	"strings"
+	"time"
 )
 
 // apiPrefix is where the REST API lives.
@@ -56,6 +57,7 @@ type call struct {
 	staged  *stagedChunk
 	// acquired is the system ID of the machine that became the caller's.
 	acquired string
+	holds    time.Duration // how long the answer lets its client wait
 }
 
 // router finds operations. Its resources are the different paths of the table.

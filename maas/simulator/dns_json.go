@@ -60,11 +60,8 @@ func (s *state) renderRecord(rec *dnsRecord) dnsRecordJSON {
 
 func (t *tx) renderAddress(row *address) addressJSON {
 	out := addressJSON{
-		AllocType: row.kind, AllocTypeName: "Automatic", Created: t.r.timeText(row.created), Subnet: renderSubnet(row.subnet),
+		AllocType: row.kind, AllocTypeName: allocName(row.kind), Created: t.r.timeText(row.created), Subnet: renderSubnet(row.subnet),
 		InterfaceSet: []interfaceJSON{}, ResourceURI: apiPrefix + "/ipaddresses/",
-	}
-	if row.kind == allocReserved {
-		out.AllocTypeName = "User reserved"
 	}
 	if row.ip.IsValid() {
 		out.IP = optional(row.ip.String())

@@ -21,6 +21,9 @@ type Durations struct {
 	// Commission and Test are how long these run.
 	Commission time.Duration
 	Test       time.Duration
+	// Compose is how long a VM host takes to make a machine, which whoever asked
+	// waits for. MAAS gives up after 120 s.
+	Compose time.Duration
 	// DeployTimeout fails a deploy whose machine never asks for user data. Zero
 	// means never. MAAS's own is 30 to 60 minutes. It has no spread.
 	DeployTimeout time.Duration
@@ -33,7 +36,7 @@ type Durations struct {
 func (d *Durations) fields() map[string]*time.Duration {
 	return map[string]*time.Duration{
 		"install": &d.Install, "boot": &d.Boot, "powerOn": &d.PowerOn, "powerOff": &d.PowerOff,
-		"erase": &d.Erase, "commission": &d.Commission, "test": &d.Test, "deployTimeout": &d.DeployTimeout,
+		"erase": &d.Erase, "commission": &d.Commission, "test": &d.Test, "compose": &d.Compose, "deployTimeout": &d.DeployTimeout,
 	}
 }
 

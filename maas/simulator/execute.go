@@ -38,6 +38,7 @@ func (e *execution) serve(w http.ResponseWriter) {
 		e.entry.Fault = faultSlow
 	}
 	a, refused := e.effect(fault)
+	e.hold(e.call.holds)
 	if fault.Then != nil {
 		fault.Then(*e.entry)
 	}

@@ -107,7 +107,9 @@ func allocateConstraints() map[string]constraint {
 }
 
 func commonConstraints() map[string]constraint {
-	noPod := func(c *call, m *machine) string { return "" }
+	none := func(*call, *machine) string { return "" }
+	pod := func(c *call, m *machine) string { return c.vmHostOf(m).name }
+	podType := func(c *call, m *machine) string { return c.vmHostOf(m).kind }
 	return map[string]constraint{
 		"system_id":          textConstraint(func(c *call, m *machine) string { return m.systemID }),
 		"zone":               placeConstraint("No such zone(s): ", false, (*call).isZone, func(c *call, m *machine) string { return c.zones.rows[m.zone].name }),
@@ -123,18 +125,18 @@ func commonConstraints() map[string]constraint {
 		"mem":                numberConstraint("Invalid memory: number of MiB required.", func(m *machine) float64 { return float64(m.memoryMiB) }),
 		"link_speed":         numberConstraint("Invalid link speed: number required.", func(m *machine) float64 { return 10000 }),
 		"owner":              ownerConstraint,
-		"pod":                textConstraint(noPod),
-		"not_pod":            notConstraint(noPod),
-		"pod_type":           textConstraint(noPod),
-		"not_pod_type":       notConstraint(noPod),
+		"pod":                textConstraint(pod),
+		"not_pod":            notConstraint(pod),
+		"pod_type":           textConstraint(podType),
+		"not_pod_type":       notConstraint(podType),
 		"subnets":            subnetConstraint(false),
 		"not_subnets":        subnetConstraint(true),
 		"vlans":              vlanConstraint(false),
 		"not_vlans":          vlanConstraint(true),
 		"fabrics":            fabricConstraint(false),
 		"not_fabrics":        fabricConstraint(true),
-		"fabric_classes":     textConstraint(noPod),
-		"not_fabric_classes": notConstraint(noPod),
+		"fabric_classes":     textConstraint(none),
+		"not_fabric_classes": notConstraint(none),
 	}
 }
 

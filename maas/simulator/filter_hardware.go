@@ -150,9 +150,9 @@ func (c *call) nicTest(key, want string) (test func(*machine, nic) bool, known b
 		if _, ok := c.vlans.find(func(v *vlan) bool { return v.space == want }); !ok {
 			return nil, true, &refusal{status: http.StatusNotFound, contentType: typePlain, body: "No Space matches the given query.", regular: true}
 		}
-		base = func(_ *machine, n nic) bool { return n.vlan.space == want }
+		base = func(_ *machine, n nic) bool { return n.on(func(v *vlan) bool { return v.space == want }) }
 	case "fabric":
-		base = func(_ *machine, n nic) bool { return n.vlan.fabric.name == want }
+		base = func(_ *machine, n nic) bool { return n.on(func(v *vlan) bool { return v.fabric.name == want }) }
 	case "name":
 		base = func(_ *machine, n nic) bool { return n.name == want }
 	case "hostname":
@@ -160,15 +160,17 @@ func (c *call) nicTest(key, want string) (test func(*machine, nic) bool, known b
 	case "id":
 		base = func(_ *machine, n nic) bool { return strconv.Itoa(n.id) == want }
 	case "vlan":
-		base = func(_ *machine, n nic) bool { return strconv.Itoa(n.vlan.id) == strings.TrimPrefix(want, "id:") }
+		base = func(_ *machine, n nic) bool {
+			return n.on(func(v *vlan) bool { return strconv.Itoa(v.id) == strings.TrimPrefix(want, "id:") })
+		}
 	case "vid":
-		base = func(_ *machine, n nic) bool { return strconv.Itoa(n.vlan.vid) == want }
+		base = func(_ *machine, n nic) bool { return n.on(func(v *vlan) bool { return strconv.Itoa(v.vid) == want }) }
 	case "mode":
 		base = func(_ *machine, n nic) bool { return len(n.links) > 0 && n.links[0].mode == want }
 	case "type":
 		base = func(*machine, nic) bool { return want == "physical" }
 	case "tag":
-		base = func(*machine, nic) bool { return false }
+		base = func(_ *machine, n nic) bool { return slices.Contains(n.tags, want) }
 	case "link_speed":
 		base = func(*machine, nic) bool { return want != "" }
 	case "fabric_class":

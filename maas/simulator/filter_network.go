@@ -118,7 +118,7 @@ func fabricConstraint(negate bool) constraint {
 		return func(m *machine) bool {
 			on := false
 			for _, n := range m.nics {
-				on = on || slices.Contains(values, n.vlan.fabric.name)
+				on = on || n.on(func(v *vlan) bool { return slices.Contains(values, v.fabric.name) })
 			}
 			return on != negate
 		}, values, "", nil

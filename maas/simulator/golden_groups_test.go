@@ -44,6 +44,9 @@ func goldenGroups() []goldenGroup {
 		{name: "images", pattern: `^boot-resource`, made: imagesMade},
 		{name: "users and version", pattern: `^(users|version)`},
 		{name: "settings", pattern: `^maas\.`},
+		{name: "VM hosts", pattern: `^(vm-host|vm-hosts|pods|compose)\.|^allocate\.none-with-pod`, before: vmHostBefore},
+		{name: "silent composing", pattern: `^compose-on-allocate`, made: silentMade},
+		{name: "interfaces", pattern: `^iface\.`, before: interfaceBefore},
 		{name: "account", pattern: `^account\.`},
 		{name: "events", pattern: `^events\.|^machine.after-deploy`, before: eventsBefore},
 	}

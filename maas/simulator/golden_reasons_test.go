@@ -25,12 +25,6 @@ func notReplayed() []reason {
 		{"", `^dns\.create\.dynamic-range-ip$`, "needs ids of another world"},
 		{"", `^tag\.create\.badxpath$`, "definitions of tags are kept and not evaluated"},
 		{"", `^machine\.read\.rack`, "rack controllers: " + later},
-		// VM hosts and interfaces.
-		{"", `^(vm-host|vm-hosts|pods)\.?`, "VM hosts: " + later},
-		{"", `^compose\.`, "VM hosts: " + later},
-		{"", `^compose-on-allocate`, "VM hosts: " + later},
-		{"", `^allocate\.none-with-pod`, "VM hosts: " + later},
-		{"", `^iface\.`, "changing interfaces: " + later},
 		// What differs on purpose.
 		{"", `^auth\.in-query$`, "the recordings say that an older OAuth library answered here; MAAS reads the query"},
 	}

@@ -127,6 +127,7 @@ func (w *world) replay(group goldenGroup, ex *exchange) {
 	w.breakHardware(ex)
 	got := w.send(ex)
 	w.learn(ex, got)
+	w.checkComposes(ex)
 	if d := w.difference(ex, got); d != "" {
 		w.t.Errorf("%s: %s", ex.Name, d)
 		return

@@ -35,7 +35,8 @@ type exchange struct {
 		BodyFields   map[string]any `json:"body_fields"`
 		BodyMachines []string       `json:"body_machines"`
 	}
-	StateBefore string         `json:"state_before"`
+	StateBefore string `json:"state_before"`
+	Note        string
 	DBAfter     map[string]any `json:"db_after"`
 }
 
@@ -73,6 +74,10 @@ type world struct {
 	handler http.Handler
 	clock   *VirtualClock
 	nonce   int
+	// composes counts how often a VM host was asked for a machine.
+	composes int
+	// mend ends what the exchange before made fail.
+	mend func()
 	// deployedPower is what fixtures that are Deployed have when nothing is said.
 	deployedPower string
 	// replace maps what the recording calls something to what it is here.
@@ -117,7 +122,7 @@ func newWorld(t *testing.T, change func(*Config)) *world {
 	if !ok {
 		t.Fatal("a world's time is virtual")
 	}
-	return &world{t: t, region: region, handler: region.behind(), clock: clock, replace: map[string]string{
+	return &world{t: t, mend: func() {}, region: region, handler: region.behind(), clock: clock, replace: map[string]string{
 		"gw3rqr": rackID, "brmf4r": rackID,
 		"<ADMIN-CONSUMER>": "ADMINC", "<ADMIN-TOKEN>": "ADMINT", "<ADMIN-SECRET>": "ADMINS",
 		"<USER-CONSUMER>": "USERC", "<USER-TOKEN>": "USERT", "<USER-SECRET>": "USERS",

@@ -43,6 +43,11 @@ const (
 	// MomentCommission and MomentTest are these.
 	MomentCommission Moment = "commission"
 	MomentTest       Moment = "test"
+	// MomentCompose is when a VM host makes a machine, MomentDiscover when MAAS
+	// asks one what it has. Of these the event's hostname is the VM host's name,
+	// and there is no system ID.
+	MomentCompose  Moment = "compose"
+	MomentDiscover Moment = "discover"
 )
 
 // HardwareEvent is a machine at a moment.
@@ -97,10 +102,14 @@ func (t *tx) ask(m *machine, at Moment) Trouble {
 	if r.hardware == nil && len(r.addedHardware) == 0 {
 		return Trouble{}
 	}
-	e := HardwareEvent{
+	return r.trouble(HardwareEvent{
 		Moment: at, SystemID: m.systemID, Hostname: m.hostname, Zone: t.zones.rows[m.zone].name, Pool: t.pools.rows[m.pool].name,
 		Tags: slices.Clone(m.tags),
-	}
+	})
+}
+
+// trouble is the first that somebody has for an event.
+func (r *Region) trouble(e HardwareEvent) Trouble {
 	if r.hardware != nil {
 		if trouble := r.hardware(e); trouble != (Trouble{}) {
 			return trouble

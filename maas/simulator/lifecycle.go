@@ -166,8 +166,14 @@ func (t *tx) concludeRelease(m *machine) {
 }
 
 // finishRelease makes a machine free. Its AUTO address rows stay, empty, also
-// in DNS resources; a later deploy fills them again.
+// in DNS resources; a later deploy fills them again. One that an allocate
+// composed goes altogether.
 func (t *tx) finishRelease(m *machine) {
+	if m.dynamic {
+		t.system(m, "Released", "")
+		t.deleteMachine(m)
+		return
+	}
 	t.dropAddresses(m)
 	edit(t, m)
 	m.owner, m.annotations, m.errorDescription = "", nil, ""

@@ -31,6 +31,9 @@ func machineOperations() []operation {
 		{http.MethodPost, "/machines/{system_id}/", "commission", machineAdmins, commissionMachine, "parameters are ignored, no script is run, and no other hardware is found"},
 		{http.MethodPost, "/machines/{system_id}/", "test", machineAdmins, testMachine, "parameters are ignored, and no script is run"},
 		{http.MethodPost, "/machines/{system_id}/", "override_failed_testing", machineAdmins, overrideFailedTesting, ""},
+		{http.MethodPost, "/machines/{system_id}/", "set_storage_layout", machineAdmins, setStorageLayout, "the disks stay divided as they are"},
+		{http.MethodPost, "/machines/{system_id}/", "restore_default_configuration", machineAdmins, restoreDefaultConfiguration,
+			"commissioning keeps nothing to restore from, so that it always fails"},
 	}
 }
 
@@ -71,8 +74,7 @@ func (r *Region) addMachine(in Machine) (string, error) {
 		m.powerParameters = m.defaultPowerParameters()
 	}
 	if m.hardwareUUID == "" {
-		m.hardwareUUID = fmt.Sprintf("%s-%s-4%s-8%s-%s", r.drawID("0123456789abcdef", 8), r.drawID("0123456789abcdef", 4),
-			r.drawID("0123456789abcdef", 3), r.drawID("0123456789abcdef", 3), r.drawID("0123456789abcdef", 12))
+		m.hardwareUUID = r.drawUUID()
 	}
 	if err := r.addNIC(m, in); err != nil {
 		return fail("%w", err)
@@ -169,10 +171,9 @@ func (r *Region) addNIC(m *machine, in Machine) error {
 	row := &address{id: s.addresses.nextID(), kind: allocAuto, subnet: net0, machine: m.systemID, created: r.clock.Now()}
 	s.addresses.put(row.id, row)
 	s.lastNIC++
-	s.lastLink++
 	m.nics = append(m.nics, nic{
 		id: s.lastNIC, name: "eno1", mac: mac, vlan: net0.vlan,
-		links: []link{{id: s.lastLink, mode: "auto", subnet: net0, addr: row.id}},
+		links: []link{{id: row.id, mode: modeAuto, subnet: net0, addr: row.id}},
 	})
 	return nil
 }
@@ -186,10 +187,9 @@ func (r *Region) addDisk(m *machine, in Machine) {
 		size = 480_103_981_056
 	}
 	r.state.lastDisk++
-	hex := "0123456789abcdef"
 	m.disks = append(m.disks, disk{
 		id: r.state.lastDisk, name: "sda", model: "S4510", serial: "SER" + r.drawID("0123456789", 4), size: size, tags: []string{"ssd"},
-		partitionUUID: r.drawID(hex, 8) + "-" + r.drawID(hex, 4) + "-4" + r.drawID(hex, 3) + "-8" + r.drawID(hex, 3) + "-" + r.drawID(hex, 12),
+		partitionUUID: r.drawUUID(),
 	})
 }
 

@@ -104,16 +104,6 @@ type numaJSON struct {
 	HugePages []any `json:"hugepages_set"`
 }
 
-type gatewaysJSON struct {
-	IPv4 gatewayJSON `json:"ipv4"`
-	IPv6 gatewayJSON `json:"ipv6"`
-}
-
-type gatewayJSON struct {
-	GatewayIP *string `json:"gateway_ip"`
-	LinkID    *int    `json:"link_id"`
-}
-
 // jsonFloat prints with a fraction even when it is whole, as Python does.
 type jsonFloat float64
 
@@ -138,9 +128,12 @@ func (t *tx) render(m *machine) *machineJSON {
 		VolumeGroups: []any{}, RAIDs: []any{}, BCaches: []any{}, CacheSets: []any{}, SpecialFilesystems: []any{},
 		NodeTypeName: "Machine", CommissioningResult: m.installResult - 2, TestingResult: m.installResult - 1, InstallationResult: m.installResult,
 		testResultsJSON: results(m), HardwareInfo: t.r.hardwareInfo, NUMANodes: []numaJSON{numa(m)},
-		ResourceURI: apiPrefix + "/machines/" + m.systemID + "/",
+		Pod: t.renderPod(m), ResourceURI: apiPrefix + "/machines/" + m.systemID + "/",
 	}
 	t.renderVersioned(m, out)
+	if m.virtualMachine > 0 {
+		out.VirtualMachineID = &m.virtualMachine
+	}
 	if e := t.latestEvent[m.systemID]; e != nil {
 		message := e.message()
 		out.StatusMessage, out.StatusAction = &message, new(string)
@@ -150,12 +143,8 @@ func (t *tx) render(m *machine) *machineJSON {
 	}
 	for _, n := range m.nics {
 		out.InterfaceSet = append(out.InterfaceSet, t.renderNIC(m, n))
-		for _, l := range n.links {
-			if l.subnet != nil && l.subnet.gateway.IsValid() && out.DefaultGateways.IPv4.GatewayIP == nil && l.subnet.gateway.Is4() {
-				out.DefaultGateways.IPv4.GatewayIP = optional(l.subnet.gateway.String())
-			}
-		}
 	}
+	out.DefaultGateways = m.gateways()
 	if len(out.InterfaceSet) > 0 {
 		out.BootInterface = &out.InterfaceSet[0]
 	}

@@ -35,7 +35,11 @@ func allocateMachine(c *call) (*answer, *refusal) {
 	}
 	candidates := c.candidates(f)
 	if len(candidates) == 0 {
-		return nil, c.noneAvailable(f, constraints)
+		m := c.composeForAllocate(constraints)
+		if m == nil {
+			return nil, c.noneAvailable(f, constraints)
+		}
+		candidates = []*machine{m}
 	}
 	agent := c.form.get("agent_name")
 	if refused := tooLong("agent_name", agent); refused != nil {

@@ -119,7 +119,7 @@ func (c *call) setUserData(m *machine) {
 func (m *machine) hasNetwork() bool {
 	for _, n := range m.nics {
 		for _, l := range n.links {
-			if l.mode != "link_up" {
+			if l.mode != modeLinkUp {
 				return true
 			}
 		}

@@ -25,7 +25,6 @@ func updateMachine(c *call) (*answer, *refusal) {
 	if f.has("description") {
 		m.description = f.get("description")
 	}
-	const badChoice = "Select a valid choice. That choice is not one of the available choices."
 	if name := f.get("zone"); name != "" {
 		if z, ok := c.zoneNamed(name); ok {
 			m.zone = z.id

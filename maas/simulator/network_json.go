@@ -97,17 +97,21 @@ type interfaceJSON struct {
 	NUMANode        int        `json:"numa_node"`
 	SRIOVMaxVF      int        `json:"sriov_max_vf"`
 	Discovered      any        `json:"discovered"`
-	VLAN            vlanJSON   `json:"vlan"`
+	VLAN            *vlanJSON  `json:"vlan"`
 	Links           []linkJSON `json:"links"`
 	ResourceURI     string     `json:"resource_uri"`
 }
 
 func (s *state) renderNIC(m *machine, n nic) interfaceJSON {
 	out := interfaceJSON{
-		ID: n.id, SystemID: m.systemID, Name: n.name, Type: "physical", MACAddress: n.mac, Enabled: true, Tags: []string{}, Params: "",
-		Parents: []string{}, Children: []string{}, EffectiveMTU: n.vlan.mtu, Vendor: "Intel", Product: "X550", FirmwareVersion: optional("1.0"),
-		LinkConnected: true, InterfaceSpeed: 10000, LinkSpeed: 10000, VLAN: renderVLAN(n.vlan), Links: []linkJSON{},
+		ID: n.id, SystemID: m.systemID, Name: n.name, Type: "physical", MACAddress: n.mac, Enabled: true, Tags: append([]string{}, n.tags...), Params: "",
+		Parents: []string{}, Children: []string{}, EffectiveMTU: 1500, Vendor: "Intel", Product: "X550", FirmwareVersion: optional("1.0"),
+		LinkConnected: true, InterfaceSpeed: 10000, LinkSpeed: 10000, Links: []linkJSON{},
 		ResourceURI: apiPrefix + "/nodes/" + m.systemID + "/interfaces/" + strconv.Itoa(n.id) + "/",
+	}
+	if n.vlan != nil {
+		shown := renderVLAN(n.vlan)
+		out.VLAN, out.EffectiveMTU = &shown, n.vlan.mtu
 	}
 	for _, l := range n.links {
 		rendered := linkJSON{ID: l.id, Mode: l.mode, Subnet: renderSubnet(l.subnet)}

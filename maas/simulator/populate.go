@@ -26,7 +26,7 @@ func (r *Region) populate() error {
 	if len(cfg.Images) == 0 {
 		cfg.Images = []Image{{Name: "ubuntu/jammy"}, {Name: "ubuntu/noble"}}
 	}
-	steps := []func() error{r.addUsers, r.addPlaces, r.addDomains, r.addSubnets, r.addImages}
+	steps := []func() error{r.addUsers, r.addPlaces, r.addDomains, r.addSubnets, r.addVMHosts, r.addImages}
 	for _, step := range steps {
 		if err := step(); err != nil {
 			return err

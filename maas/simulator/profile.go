@@ -19,7 +19,7 @@ const (
 	// take from tenths of a second to seconds:
 	//
 	//	install 7m30s, boot 3m30s, powerOn 5s, powerOff 10s, erase 6m (a quick
-	//	erase), commission 9m, test 5m, deployTimeout 30m, spread 1.8
+	//	erase), commission 9m, test 5m, compose 15s, deployTimeout 30m, spread 1.8
 	//	allocate 800ms, deploy 2.2s, release 2s, write 300ms, read 170ms,
 	//	perMachine 10ms, spread 2.5
 	//
@@ -30,7 +30,7 @@ const (
 	// same reports. Some deployments time out:
 	//
 	//	install 14m, boot 6m, powerOn 20s, powerOff 40s, erase 1h (all of a disk),
-	//	commission 15m, test 15m, deployTimeout 30m, spread 1.8
+	//	commission 15m, test 15m, compose 45s, deployTimeout 30m, spread 1.8
 	//	allocate 2s, deploy 10s, release 10s, write 1.5s, read 500ms,
 	//	perMachine 30ms, spread 3
 	ProfileSlow Profile = "slow"
@@ -50,14 +50,14 @@ func profiles() map[Profile]times {
 		ProfileMAASLike: {
 			Durations{
 				Install: 450 * time.Second, Boot: 210 * time.Second, PowerOn: 5 * time.Second, PowerOff: 10 * time.Second, Erase: 6 * time.Minute,
-				Commission: 9 * time.Minute, Test: 5 * time.Minute, DeployTimeout: 30 * time.Minute, Spread: 1.8,
+				Commission: 9 * time.Minute, Test: 5 * time.Minute, Compose: 15 * time.Second, DeployTimeout: 30 * time.Minute, Spread: 1.8,
 			},
 			Latency{Allocate: 800 * ms, Deploy: 2200 * ms, Release: 2 * time.Second, Write: 300 * ms, Read: 170 * ms, PerMachine: 10 * ms, Spread: 2.5},
 		},
 		ProfileSlow: {
 			Durations{
 				Install: 14 * time.Minute, Boot: 6 * time.Minute, PowerOn: 20 * time.Second, PowerOff: 40 * time.Second, Erase: time.Hour,
-				Commission: 15 * time.Minute, Test: 15 * time.Minute, DeployTimeout: 30 * time.Minute, Spread: 1.8,
+				Commission: 15 * time.Minute, Test: 15 * time.Minute, Compose: 45 * time.Second, DeployTimeout: 30 * time.Minute, Spread: 1.8,
 			},
 			Latency{Allocate: 2 * time.Second, Deploy: 10 * time.Second, Release: 10 * time.Second, Write: 1500 * ms, Read: 500 * ms, PerMachine: 30 * ms, Spread: 3},
 		},

@@ -92,7 +92,7 @@ func (r *Region) Requests() []Request {
 func redact(values url.Values) url.Values {
 	out := url.Values{}
 	for key, list := range values {
-		if key == "user_data" || key == "token" || key == "value" && secretSetting(values.Get("name")) || strings.HasPrefix(key, "power_parameters") || strings.HasPrefix(key, "oauth_") || strings.Contains(key, "pass") {
+		if key == "user_data" || key == "token" || key == "key" || key == "certificate" || key == "value" && secretSetting(values.Get("name")) || strings.HasPrefix(key, "power_parameters") || strings.HasPrefix(key, "oauth_") || strings.Contains(key, "pass") {
 			out[key] = []string{"<redacted>"}
 			continue
 		}

@@ -17,6 +17,7 @@ type Snapshot struct {
 	Zones       []string             `json:"zones"`
 	Pools       []string             `json:"pools"`
 	Domains     []string             `json:"domains"`
+	VMHosts     []VMHostSnapshot     `json:"vmHosts,omitempty"`
 	Events      []EventSnapshot      `json:"events,omitempty"`
 }
 
@@ -41,6 +42,10 @@ type MachineSnapshot struct {
 	HasUserData   bool              `json:"hasUserData,omitempty"`
 	Description   string            `json:"description,omitempty"`
 	Error         string            `json:"error,omitempty"`
+	// VMHost is the name of the host that made it, and Dynamic says that it did so
+	// for an allocate: the machine goes when it is released.
+	VMHost  string `json:"vmHost,omitempty"`
+	Dynamic bool   `json:"dynamic,omitempty"`
 }
 
 // DNSResourceSnapshot is one DNS resource with its records.
@@ -127,6 +132,9 @@ func (r *Region) Snapshot() Snapshot {
 	for _, row := range s.domains.all() {
 		out.Domains = append(out.Domains, row.name)
 	}
+	for _, h := range s.vmHosts.all() {
+		out.VMHosts = append(out.VMHosts, s.snapshotVMHost(h))
+	}
 	return out
 }
 
@@ -147,7 +155,7 @@ func (s *state) snapshotMachine(m *machine) MachineSnapshot {
 		SystemID: m.systemID, Hostname: m.hostname, Domain: s.domainOf(m).name, Status: m.status, StatusName: m.status.String(),
 		Owner: m.owner, AgentName: m.agentName, Locked: m.locked, PowerState: m.powerState,
 		Zone: s.zones.rows[m.zone].name, Pool: s.pools.rows[m.pool].name,
-		HasUserData: m.hasUserData, Description: m.description, Error: m.errorDescription,
+		HasUserData: m.hasUserData, Description: m.description, Error: m.errorDescription, VMHost: s.vmHostOf(m).name, Dynamic: m.dynamic,
 	}
 	if len(m.annotations) > 0 {
 		out.Annotations = maps.Clone(m.annotations)

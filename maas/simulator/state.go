@@ -80,7 +80,9 @@ func (r addrRange) contains(a netip.Addr) bool {
 // MAAS's kinds of addresses.
 const (
 	allocAuto     = 0
+	allocSticky   = 1
 	allocReserved = 4
+	allocDHCP     = 5
 )
 
 // address is an IP address row. An AUTO row belongs to a machine's link and
@@ -98,8 +100,9 @@ type address struct {
 type nic struct {
 	id        int
 	name, mac string
-	vlan      *vlan
+	vlan      *vlan // nil when it is disconnected
 	links     []link
+	tags      []string
 }
 
 type link struct {
@@ -122,6 +125,7 @@ type disk struct {
 	size          int64
 	tags          []string
 	partitionUUID string
+	storagePool   string // of a VM host
 }
 
 type machine struct {
@@ -154,6 +158,11 @@ type machine struct {
 	userData              []byte
 	hasUserData           bool
 	token                 *token
+	vmHost                int // that made it; 0 for none
+	virtualMachine        int
+	gatewayLink           int // that traffic leaves by; 0 when MAAS chooses
+	// dynamic machines were made by an allocate, and go when they are released.
+	dynamic bool
 	// run changes whenever what the machine does is cut short, so that work
 	// queued for an earlier run does nothing.
 	run int
@@ -242,6 +251,7 @@ type state struct {
 	images    *table[int, *image]
 	files     *table[int, *imageFile]
 	contents  *table[int, *content]
+	vmHosts   *table[int, *vmHost]
 	events    []*event
 	// byAddress finds the rows that hold an address.
 	byAddress map[netip.Addr][]int
@@ -254,9 +264,10 @@ type state struct {
 	settings      map[string]any // those that were changed, by name
 	lastNIC       int
 	lastDisk      int
-	lastLink      int
 	lastResult    int
-	dnsSerial     uint32
+	// lastVirtualMachine is the newest that a VM host made.
+	lastVirtualMachine int
+	dnsSerial          uint32
 }
 
 func newState() *state {
@@ -267,7 +278,7 @@ func newState() *state {
 		subnets: newTable[int, *subnet](), addresses: newTable[int, *address](),
 		machines: newTable[string, *machine](), resources: newTable[int, *dnsResource](),
 		records: newTable[int, *dnsRecord](), images: newTable[int, *image](),
-		files: newTable[int, *imageFile](), contents: newTable[int, *content](),
+		vmHosts: newTable[int, *vmHost](), files: newTable[int, *imageFile](), contents: newTable[int, *content](),
 		spaces: newTable[int, *space](), ranges: newTable[int, *ipRange](),
 		byAddress: map[netip.Addr][]int{}, latestEvent: map[string]*event{}, nonces: map[string]spentNonce{},
 		dnsSerial: 1,

@@ -65,6 +65,6 @@ func renderDisk(m *machine, d disk) diskJSON {
 			Filesystem:  &filesystemJSON{FSType: "ext4", Label: "root", UUID: d.partitionUUID, MountPoint: "/"},
 			ResourceURI: uri + "partition/" + strconv.Itoa(d.id),
 		}},
-		ResourceURI: uri,
+		StoragePool: optional(d.storagePool), ResourceURI: uri,
 	}
 }

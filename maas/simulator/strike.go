@@ -50,12 +50,23 @@ func (e *execution) log(status, bytes int) {
 
 // pause lets the request wait for d, or until its client or the region is gone.
 func (e *execution) pause(d time.Duration) {
+	e.whileThere(d, func(ctx context.Context) { e.region.wait(ctx, d) })
+}
+
+// hold lets the request wait for what took d on the region's clock, or until
+// its client or the region is gone.
+func (e *execution) hold(d time.Duration) {
+	e.whileThere(d, func(ctx context.Context) { e.region.waitFor(ctx, nil, d) })
+}
+
+// whileThere runs a wait of d that ends when the client or the region goes.
+func (e *execution) whileThere(d time.Duration, wait func(context.Context)) {
 	if d <= 0 {
 		return
 	}
 	ctx, cancel := e.present()
 	defer cancel()
-	e.region.wait(ctx, d)
+	wait(ctx)
 }
 
 // present is a context that ends when the request's client or the region is

@@ -43,6 +43,7 @@ func (s *state) clone() *state {
 		m.token = moved(m.token, s.tokens, out.tokens, tokenKey)
 		m.nics = wires.clone(m.nics, s, &out)
 	})
+	out.vmHosts = cloneTable(s.vmHosts, func(h *vmHost) { h.subnet = moved(h.subnet, s.subnets, out.subnets, subnetKey) })
 	out.events = s.events[:len(s.events):len(s.events)]
 	out.byAddress, out.latestEvent, out.settings = maps.Clone(s.byAddress), maps.Clone(s.latestEvent), maps.Clone(s.settings)
 	out.nonces = nil // credentials are never checked against a copy
