@@ -3,6 +3,7 @@ package simulator
 import (
 	"net/http"
 	"slices"
+	"strings"
 )
 
 // preset is an answer that MAAS or a proxy in front of it gives on a bad day.
@@ -99,6 +100,9 @@ func violation(r Request) string {
 	case "deploy":
 		return "Can't deploy a machine that is in the 'Testing' state"
 	case "release":
+		if r.SystemID == "" { // several at once
+			return "Machine(s) cannot be released in their current state: " + strings.Join(r.Form["machines"], " ('Testing'), ") + " ('Testing')."
+		}
 		return "Machine cannot be released in its current state ('Testing')."
 	case "abort":
 		return "Cannot abort in current state: node " + r.SystemID + " is in state Ready."
@@ -109,7 +113,7 @@ func violation(r Request) string {
 	case "mark_fixed":
 		return "Can't mark a non-broken node as 'Ready'."
 	case "lock":
-		return "Machine is already locked"
+		return "Can't lock, node is not deployed or deploying"
 	case "unlock":
 		return "Machine is not locked"
 	}
