@@ -115,6 +115,38 @@ func manifestOf(t *testing.T, image string) imagefile.Manifest {
 	return m
 }
 
+// MAAS with TLS sends the plain port's users to the other, and its certificate is often its owner's own.
+func TestMAASWithTLS(t *testing.T) {
+	t.Parallel()
+	s := newShell(t)
+	ca := filepath.Join(s.dir, "ca.pem")
+	region, err := simulator.New(simulator.Config{
+		TLS:   simulator.TLS{Listen: "127.0.0.1:0", CAOut: ca},
+		Users: []simulator.User{{Name: "admin", APIKey: adminKey, Admin: true}},
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	server, err := region.Start(t.Context(), "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = server.Close() }) // it has ended with the test's context
+	s.env["MAAS_ENDPOINT"] = server.URL
+	s.fails([]string{"set the endpoint to " + server.TLSURL}, "image", "list")
+	s.env["MAAS_ENDPOINT"] = server.TLSURL
+	s.fails([]string{"signed by an authority that is not trusted", "CA file"}, "image", "list")
+	s.env["MAAS_CA_FILE"] = ca
+	if out, _, err := s.run("image", "list"); err != nil {
+		t.Errorf("%q, %v", out, err)
+	}
+	image := s.file("image.tar.gz", content)
+	manifestOf(t, image)
+	if _, _, err := s.run("image", "upload", image); err != nil {
+		t.Error(err)
+	}
+}
+
 func TestImageWithItsManifest(t *testing.T) {
 	t.Parallel()
 	s := newShell(t)

@@ -27,6 +27,7 @@ func (f *front) ServeHTTP(w http.ResponseWriter, req *http.Request) {
 		f.region.refuse(w, req)
 		return
 	}
+	w.Header().Set("Server", "nginx")
 	if f.secure {
 		// MAAS 3.2 to 3.7: with every answer, errors as well.
 		w.Header().Set("Strict-Transport-Security", "max-age=15552000; includeSubdomains")

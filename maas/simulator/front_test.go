@@ -11,8 +11,19 @@ import (
 	"github.com/capmaas/cluster-api-provider-maas/maas/simulator"
 )
 
+// reply is an answer that was read to its end.
+type reply struct {
+	status int
+	proto  int // of HTTP
+	header http.Header
+	body   string
+}
+
+// location is where the answer redirects to.
+func (r reply) location() string { return r.header.Get("Location") }
+
 // call sends a request without credentials, and does not follow redirects.
-func call(t *testing.T, client *http.Client, method, url string, body io.Reader) (*http.Response, string) {
+func call(t *testing.T, client *http.Client, method, url string, body io.Reader) reply {
 	t.Helper()
 	req, err := http.NewRequestWithContext(t.Context(), method, url, body)
 	if err != nil {
@@ -29,7 +40,7 @@ func call(t *testing.T, client *http.Client, method, url string, body io.Reader)
 	if err != nil {
 		t.Fatal(err)
 	}
-	return resp, string(text)
+	return reply{resp.StatusCode, resp.ProtoMajor, resp.Header, string(text)}
 }
 
 func TestPathsBesideTheAPIAnswerAsWithNginxInFront(t *testing.T) {
@@ -68,10 +79,10 @@ func TestPathsBesideTheAPIAnswerAsWithNginxInFront(t *testing.T) {
 		{"/MAAS/api/2.0/users/op-whoami/", 401, plain, "", "Forbidden"},
 	}
 	for _, tt := range tests {
-		resp, body := call(t, server.Client(), http.MethodGet, server.URL+tt.path, nil)
-		kind, _, _ := strings.Cut(resp.Header.Get("Content-Type"), ";")
-		if resp.StatusCode != tt.status || kind != tt.kind || resp.Header.Get("Location") != tt.location || !strings.Contains(body, tt.body) {
-			t.Errorf("%s: %d %s, location %q, %q", tt.path, resp.StatusCode, kind, resp.Header.Get("Location"), body)
+		got := call(t, server.Client(), http.MethodGet, server.URL+tt.path, nil)
+		kind, _, _ := strings.Cut(got.header.Get("Content-Type"), ";")
+		if got.status != tt.status || kind != tt.kind || got.location() != tt.location || !strings.Contains(got.body, tt.body) {
+			t.Errorf("%s: %d %s, location %q, %q", tt.path, got.status, kind, got.location(), got.body)
 		}
 	}
 }
@@ -101,12 +112,13 @@ func TestBodiesAreRefusedBeyondWhatNginxLetsThrough(t *testing.T) {
 		"in chunks, without a name": {"/MAAS/api/2.0/zones/", chunked(limit + 1), 413},
 	}
 	for name, tt := range tests {
-		resp, body := call(t, server.Client(), http.MethodPost, server.URL+tt.path, tt.body)
-		if resp.StatusCode != tt.status {
-			t.Errorf("%s: %d %q, want %d", name, resp.StatusCode, body, tt.status)
+		got := call(t, server.Client(), http.MethodPost, server.URL+tt.path, tt.body)
+		kind := got.header.Get("Content-Type")
+		if got.status != tt.status {
+			t.Errorf("%s: %d %q, want %d", name, got.status, got.body, tt.status)
 		}
-		if tt.status == 413 && (!strings.Contains(body, "<h1>413 Request Entity Too Large</h1>") || resp.Header.Get("Content-Type") != "text/html") {
-			t.Errorf("%s: %s %q is not nginx's page", name, resp.Header.Get("Content-Type"), body)
+		if tt.status == 413 && (!strings.Contains(got.body, "<h1>413 Request Entity Too Large</h1>") || kind != "text/html") {
+			t.Errorf("%s: %s %q is not nginx's page", name, kind, got.body)
 		}
 	}
 	refused := 0

@@ -4,8 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
-	"log"
+	"log/slog"
 	"net"
 	"net/http"
 	"strings"
@@ -80,7 +79,7 @@ func (r *Region) Serve(ctx context.Context, listener net.Listener) (*Server, err
 	ctx, s.cancel = context.WithCancel(ctx)
 	serve := func(on net.Listener, handler http.Handler) {
 		// What clients do wrong in a TLS handshake is theirs to tell.
-		api := &http.Server{Handler: handler, ReadHeaderTimeout: 30 * time.Second, ErrorLog: log.New(io.Discard, "", 0)}
+		api := &http.Server{Handler: handler, ReadHeaderTimeout: 30 * time.Second, ErrorLog: slog.NewLogLogger(slog.DiscardHandler, slog.LevelError)}
 		stops = append(stops, api.Close)
 		go func() {
 			// Serve always ends with an error; it is ErrServerClosed after Close.

@@ -116,9 +116,9 @@ func TestPlainPortServesOnlyWhatMachinesAndRacksNeedOnceThereIsTLS(t *testing.T)
 		"/MAAS/api/2.0/version/", "/MAAS/nosuch",
 	}
 	for _, path := range redirected {
-		resp, body := call(t, http.DefaultClient, http.MethodGet, base+path, nil)
-		if resp.StatusCode != 301 || resp.Header.Get("Location") != secure+path || !strings.Contains(body, "<h1>301 Moved Permanently</h1>") {
-			t.Errorf("%s: %d to %q", path, resp.StatusCode, resp.Header.Get("Location"))
+		got := call(t, http.DefaultClient, http.MethodGet, base+path, nil)
+		if got.status != 301 || got.location() != secure+path || !strings.Contains(got.body, "<h1>301 Moved Permanently</h1>") {
+			t.Errorf("%s: %d to %q", path, got.status, got.location())
 		}
 	}
 	served := map[string]int{
@@ -127,16 +127,16 @@ func TestPlainPortServesOnlyWhatMachinesAndRacksNeedOnceThereIsTLS(t *testing.T)
 		"/": 404, "/favicon.ico": 404,
 	}
 	for path, status := range served {
-		resp, _ := call(t, http.DefaultClient, http.MethodGet, base+path, nil)
-		if resp.StatusCode != status {
-			t.Errorf("%s: %d to %q, want %d", path, resp.StatusCode, resp.Header.Get("Location"), status)
+		got := call(t, http.DefaultClient, http.MethodGet, base+path, nil)
+		if got.status != status {
+			t.Errorf("%s: %d to %q, want %d", path, got.status, got.location(), status)
 		}
-		if resp.Header.Get("Strict-Transport-Security") != "" {
+		if got.header.Get("Strict-Transport-Security") != "" {
 			t.Errorf("%s: the plain port sends Strict-Transport-Security", path)
 		}
 	}
 	for _, path := range []string{"/MAAS/rpc/", "/MAAS/images-stream/streams/v1/index.json", "/MAAS/boot-resources/x", "/MAAS/maas-run-scripts", "/MAAS/machine-resources/amd64"} {
-		if resp, _ := call(t, http.DefaultClient, http.MethodGet, base+path, nil); strings.HasPrefix(resp.Header.Get("Location"), "https:") {
+		if got := call(t, http.DefaultClient, http.MethodGet, base+path, nil); strings.HasPrefix(got.location(), "https:") {
 			t.Errorf("%s is sent to the TLS port, where racks and machines do not look", path)
 		}
 	}
@@ -172,9 +172,9 @@ func TestTLSPortSpeaksWhatMAASSpeaks(t *testing.T) {
 	for name, config := range map[string]*tls.Config{
 		"TLS 1.2": {MinVersion: tls.VersionTLS12, MaxVersion: tls.VersionTLS12}, "TLS 1.3": {MinVersion: tls.VersionTLS13},
 	} {
-		resp, body := call(t, trusting(t, server, config), http.MethodGet, server.TLSURL+"/api/version/", nil)
-		if resp.ProtoMajor != 2 || body != "2.0" || resp.Header.Get("Strict-Transport-Security") != "max-age=15552000; includeSubdomains" {
-			t.Errorf("%s: HTTP/%d %q, %v", name, resp.ProtoMajor, body, resp.Header)
+		got := call(t, trusting(t, server, config), http.MethodGet, server.TLSURL+"/api/version/", nil)
+		if got.proto != 2 || got.body != "2.0" || got.header.Get("Strict-Transport-Security") != "max-age=15552000; includeSubdomains" {
+			t.Errorf("%s: HTTP/%d %q, %v", name, got.proto, got.body, got.header)
 		}
 	}
 	client := trusting(t, server, &tls.Config{MinVersion: tls.VersionTLS10, MaxVersion: tls.VersionTLS11}) //nolint:gosec // what has to be refused
@@ -183,9 +183,9 @@ func TestTLSPortSpeaksWhatMAASSpeaks(t *testing.T) {
 		t.Error("TLS 1.1 is taken")
 	}
 	for path, status := range map[string]int{"/api/2.0/zones/": 401, "/nosuch": 302, "/": 301} {
-		resp, _ := call(t, trusting(t, server, &tls.Config{MinVersion: tls.VersionTLS12}), http.MethodGet, server.TLSURL+path, nil)
-		if resp.StatusCode != status || resp.Header.Get("Strict-Transport-Security") == "" {
-			t.Errorf("%s: %d, %v", path, resp.StatusCode, resp.Header)
+		got := call(t, trusting(t, server, &tls.Config{MinVersion: tls.VersionTLS12}), http.MethodGet, server.TLSURL+path, nil)
+		if got.status != status || got.header.Get("Strict-Transport-Security") == "" {
+			t.Errorf("%s: %d, %v", path, got.status, got.header)
 		}
 	}
 }

@@ -112,7 +112,7 @@ func (s *shell) open(t *testing.T, path string) {
 	s.end = sync.OnceFunc(func() {
 		// All that it started is in its process group.
 		_ = syscall.Kill(-bash.Process.Pid, syscall.SIGKILL)
-		for range s.lines { //nolint:revive // until it is closed
+		for range s.lines { // until it is closed
 		}
 		_ = bash.Wait()
 	})
