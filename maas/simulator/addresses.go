@@ -6,13 +6,6 @@ import (
 	"slices"
 )
 
-// addressOperations are the calls of IP addresses.
-func addressOperations() []operation {
-	return []operation{
-		{http.MethodGet, "/ipaddresses/", "", users, listAddresses, ""},
-	}
-}
-
 // claimAddresses gives each AUTO link of a machine an address, or none any.
 func (t *tx) claimAddresses(m *machine) *refusal {
 	for _, n := range m.nics {
@@ -60,27 +53,4 @@ func (n *subnet) reservedAddr(ip netip.Addr) bool {
 	}
 	holds := func(r addrRange) bool { return r.contains(ip) }
 	return slices.Contains(n.dnsServers, ip) || slices.ContainsFunc(n.reserved, holds) || slices.ContainsFunc(n.dynamic, holds)
-}
-
-// listAddresses answers the caller's reserved addresses; with all=true those
-// of everybody, machines' too.
-func listAddresses(c *call) (*answer, *refusal) {
-	all, refused := c.query.boolean("all")
-	if refused != nil {
-		return nil, refused
-	}
-	if all && !c.user.admin {
-		return nil, text(http.StatusForbidden, "Listing all IP addresses requires admin privileges.")
-	}
-	out := []addressJSON{}
-	for _, row := range c.addresses.all() {
-		if !all && (row.kind != allocReserved || row.owner != c.user.name) {
-			continue
-		}
-		if ip := c.query.get("ip"); ip != "" && row.ip.String() != ip {
-			continue
-		}
-		out = append(out, c.renderAddress(row))
-	}
-	return ok(out)
 }

@@ -131,7 +131,8 @@ func TestOperationsAreFoundByTheirNames(t *testing.T) {
 	for on, want := range map[string][]string{
 		"machines allocate":        {"machines allocate"},
 		"allocate":                 {"machines allocate"},
-		"release":                  {"machine release", "machines release"},
+		"machine* release":         {"machine release", "machines release"},
+		"release":                  {"machine release", "machines release", "ipaddresses release"},
 		"lock":                     {"machine lock"},
 		"set_workload_annotations": {"machine set-workload-annotations"},
 		"Mark_Broken":              {"machine mark-broken"},
