@@ -1,6 +1,9 @@
 package simulator
 
-import "strings"
+import (
+	"slices"
+	"strings"
+)
 
 // The levels of events, as in Python's logging.
 const (
@@ -45,6 +48,11 @@ func (e *event) message() string {
 	return e.kind + " - " + e.description
 }
 
+// mostEvents is how many events a region keeps at least: MAAS deletes none by
+// itself, and 5,000 machines write twice as many in two lives each. With a
+// quarter more the oldest go.
+const mostEvents = 100_000
+
 // emit records an event about a machine. username is "unknown" for what the
 // system does by itself.
 func (t *tx) emit(m *machine, username string, level int, kind, description string) {
@@ -57,6 +65,9 @@ func (t *tx) emit(m *machine, username string, level int, kind, description stri
 		created: t.now().UTC(), kind: kind, description: description,
 	}
 	saved, last := t.state.events, t.latestEvent[m.systemID]
+	if len(saved) >= mostEvents+mostEvents/4 {
+		t.state.events = slices.Clone(saved[len(saved)-mostEvents:])
+	}
 	t.state.events = append(t.state.events, e)
 	if level >= levelInfo {
 		t.latestEvent[m.systemID] = e
@@ -65,6 +76,13 @@ func (t *tx) emit(m *machine, username string, level int, kind, description stri
 		t.state.events = saved
 		t.latestEvent[m.systemID] = last
 	})
+}
+
+// forgetEvents lets go of what a machine shows of its events. The events stay.
+func (t *tx) forgetEvents(m *machine) {
+	id, last := m.systemID, t.latestEvent[m.systemID]
+	delete(t.latestEvent, id)
+	t.undo = append(t.undo, func() { t.latestEvent[id] = last })
 }
 
 // system records an INFO event that the system itself raised.

@@ -233,5 +233,6 @@ func (t *tx) deleteMachine(m *machine) {
 		}
 	}
 	t.dropToken(m)
+	t.forgetEvents(m)
 	remove(t, t.machines, m.systemID)
 }

@@ -65,7 +65,7 @@ func (r *Region) addMachine(in Machine) (string, error) {
 	if _, taken := s.machines.get(m.systemID); taken || len(m.systemID) != 6 {
 		return fail("systemID %q is taken or has not six characters", m.systemID)
 	}
-	if _, taken := s.machines.find(func(o *machine) bool { return o.hostname == m.hostname && o.domain == m.domain }); taken {
+	if r.nameTaken(machineName{m.hostname, m.domain}) {
 		return fail("there is another one of that name")
 	}
 	m.id = s.machines.nextID()
@@ -83,6 +83,9 @@ func (r *Region) addMachine(in Machine) (string, error) {
 	s.lastResult += 3
 	m.installResult = s.lastResult
 	s.machines.put(m.systemID, m)
+	if r.filling != nil {
+		r.filling.add(m)
+	}
 	return m.systemID, nil
 }
 
@@ -163,10 +166,13 @@ func (r *Region) addNIC(m *machine, in Machine) error {
 	}
 	mac := strings.ToLower(in.MAC)
 	if mac == "" {
-		mac = fmt.Sprintf("52:54:00:%s:%s:%s", r.drawID("0123456789abcdef", 2), r.drawID("0123456789abcdef", 2), r.drawID("0123456789abcdef", 2))
+		mac = r.freeMAC()
 	}
 	if _, err := net.ParseMAC(mac); err != nil {
 		return fmt.Errorf("mac %q is no MAC address", in.MAC)
+	}
+	if r.macTaken(mac) {
+		return fmt.Errorf("another machine has mac %q", in.MAC)
 	}
 	row := &address{id: s.addresses.nextID(), kind: allocAuto, subnet: net0, machine: m.systemID, created: r.clock.Now()}
 	s.addresses.put(row.id, row)

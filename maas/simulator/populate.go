@@ -32,6 +32,8 @@ func (r *Region) populate() error {
 			return err
 		}
 	}
+	r.filling = newTaken()
+	defer func() { r.filling = nil }()
 	for _, m := range cfg.Machines {
 		if _, err := r.addMachine(m); err != nil {
 			return err

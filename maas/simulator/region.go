@@ -32,6 +32,7 @@ type Region struct {
 	// hardwareInfo is in the JSON of every machine.
 	hardwareInfo map[string]string
 	closed       bool
+	filling      *taken         // while it is filled
 	timers       map[int]func() // cancels of work that is queued
 	lastTimer    int
 	slots        map[string]*bootSlot // by system ID

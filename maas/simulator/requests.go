@@ -2,6 +2,7 @@ package simulator
 
 import (
 	"net/url"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -52,20 +53,51 @@ type Request struct {
 type accessLog struct {
 	mu      sync.Mutex
 	entries []*Request
+	bytes   int // that the entries take, about
 }
 
-// logLimit bounds the memory that the access log takes.
-const logLimit = 100_000
+// The most that the access log holds. When there is more of one of them, half
+// of it goes, the oldest first.
+const (
+	mostLogged      = 100_000
+	mostLoggedBytes = 64 << 20
+)
+
+// size is how much memory an entry takes, about.
+func (r *Request) size() int {
+	const entry, field, value = 300, 80, 24
+	n := entry + len(r.Path)
+	for _, values := range []url.Values{r.Query, r.Form} {
+		for key, list := range values {
+			n += field + len(key)
+			for _, text := range list {
+				n += value + len(text)
+			}
+		}
+	}
+	return n
+}
 
 // add returns the entry as the log keeps it, which only the log may touch.
 func (l *accessLog) add(entry Request) *Request {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if len(l.entries) >= logLimit {
-		l.entries = append([]*Request(nil), l.entries[logLimit/2:]...)
-	}
 	l.entries = append(l.entries, &entry)
+	l.bytes += entry.size()
+	if len(l.entries) > mostLogged || l.bytes > mostLoggedBytes {
+		l.drop()
+	}
 	return &entry
+}
+
+// drop lets go of the older half. The newest entry stays, however large.
+func (l *accessLog) drop() {
+	n := 0
+	for n < len(l.entries)-1 && (len(l.entries)-n > mostLogged/2 || l.bytes > mostLoggedBytes/2) {
+		l.bytes -= l.entries[n].size()
+		n++
+	}
+	l.entries = slices.Clone(l.entries[n:])
 }
 
 // lasted says how long a request took that is logged already.
@@ -76,8 +108,8 @@ func (l *accessLog) lasted(logged *Request, d time.Duration) {
 }
 
 // Requests returns what the region was asked, in the order in which it was
-// answered or began to hang. The newest 50,000
-// requests are kept at least.
+// answered or began to hang. The newest 50,000 requests are kept at least,
+// unless what they said takes more than 32 MiB.
 func (r *Region) Requests() []Request {
 	r.log.mu.Lock()
 	defer r.log.mu.Unlock()
@@ -92,11 +124,27 @@ func (r *Region) Requests() []Request {
 func redact(values url.Values) url.Values {
 	out := url.Values{}
 	for key, list := range values {
-		if key == "user_data" || key == "token" || key == "key" || key == "certificate" || key == "value" && secretSetting(values.Get("name")) || strings.HasPrefix(key, "power_parameters") || strings.HasPrefix(key, "oauth_") || strings.Contains(key, "pass") {
-			out[key] = []string{"<redacted>"}
+		if isSecret(key, values) {
+			out[strings.Clone(key)] = []string{"<redacted>"}
 			continue
 		}
-		out[key] = append([]string(nil), list...)
+		// Parts of the request would keep all of it in memory.
+		kept := make([]string, len(list))
+		for i, text := range list {
+			kept[i] = strings.Clone(text)
+		}
+		out[strings.Clone(key)] = kept
 	}
 	return out
+}
+
+// isSecret says whether the values of a field must not be kept.
+func isSecret(key string, values url.Values) bool {
+	switch key {
+	case "user_data", "token", "key", "certificate":
+		return true
+	case "value":
+		return secretSetting(values.Get("name"))
+	}
+	return strings.HasPrefix(key, "power_parameters") || strings.HasPrefix(key, "oauth_") || strings.Contains(key, "pass")
 }

@@ -18,7 +18,8 @@ type Snapshot struct {
 	Pools       []string             `json:"pools"`
 	Domains     []string             `json:"domains"`
 	VMHosts     []VMHostSnapshot     `json:"vmHosts,omitempty"`
-	Events      []EventSnapshot      `json:"events,omitempty"`
+	// Events are the newest 100,000 at least.
+	Events []EventSnapshot `json:"events,omitempty"`
 }
 
 // MachineSnapshot is one machine.
