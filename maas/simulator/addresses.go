@@ -37,6 +37,9 @@ func (t *tx) dropAddresses(m *machine) {
 
 // freeAddress is the lowest address of a subnet that nothing uses.
 func (t *tx) freeAddress(n *subnet) netip.Addr {
+	if n.exhausted {
+		return netip.Addr{}
+	}
 	for ip := n.prefix.Addr().Next(); n.prefix.Contains(ip); ip = ip.Next() {
 		if len(t.byAddress[ip]) == 0 && !n.reservedAddr(ip) {
 			return ip

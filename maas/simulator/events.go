@@ -56,6 +56,9 @@ const mostEvents = 100_000
 // emit records an event about a machine. username is "unknown" for what the
 // system does by itself.
 func (t *tx) emit(m *machine, username string, level int, kind, description string) {
+	if t.r.losesEvents {
+		return
+	}
 	id := 1
 	if n := len(t.events); n > 0 {
 		id = t.events[n-1].id + 1
@@ -91,10 +94,12 @@ func (t *tx) system(m *machine, kind, description string) {
 }
 
 // byUser records that a user did something, with the comment that came along.
-func (c *call) byUser(m *machine, kind, comment string) {
-	description := "(" + c.user.name + ")"
+func (c *call) byUser(m *machine, kind, comment string) { c.actedBy(c.user.name, m, kind, comment) }
+
+func (t *tx) actedBy(username string, m *machine, kind, comment string) {
+	description := "(" + username + ")"
 	if comment = strings.TrimSpace(comment); comment != "" {
 		description += " - " + comment
 	}
-	c.emit(m, c.user.name, levelDebug, kind, description)
+	t.emit(m, username, levelDebug, kind, description)
 }

@@ -53,8 +53,9 @@ func (t *tx) markFailed(m *machine, to Status, reason string) {
 }
 
 // The deadlines that MAAS sets by itself. MAAS 3.4 to 3.7: five minutes to
-// release and to exit rescue mode, else its setting node_timeout, which is 30
-// minutes unless changed.
+// release and to exit rescue mode; for commissioning and tests that are not
+// heard of its setting node_timeout, which is 30 minutes unless changed; none
+// for the erasing of disks and to enter rescue mode.
 const (
 	soonTimeout = 5 * time.Minute
 	nodeTimeout = 30 * time.Minute
@@ -70,10 +71,6 @@ func (s Status) failure() Status {
 		return StatusFailedTesting
 	case StatusReleasing:
 		return StatusFailedReleasing
-	case StatusDiskErasing:
-		return StatusFailedDiskErasing
-	case StatusEnteringRescueMode:
-		return StatusFailedEnteringRescueMode
 	case StatusExitingRescueMode:
 		return StatusFailedExitingRescueMode
 	}
@@ -204,7 +201,6 @@ func (t *tx) erase(m *machine) {
 func (t *tx) wipeDisks(m *machine, late time.Duration) {
 	trouble := t.ask(m, MomentErase)
 	if trouble.Stuck {
-		t.watch(m, StatusDiskErasing, nodeTimeout)
 		return
 	}
 	t.laterOn(m, t.takes(t.r.cfg.Durations.Erase)+late+trouble.Delay, func(t *tx, m *machine) {

@@ -6,31 +6,36 @@ func markBroken(c *call) (*answer, *refusal) {
 	if m.owner == "" || m.owner != c.user.name {
 		return nil, forbidden()
 	}
-	c.byUser(m, "User marking node broken", c.form.get("comment"))
+	c.breakMachine(m, c.user.name, c.form.get("comment"))
+	return ok(c.render(m))
+}
+
+// breakMachine releases a machine that can be released, and calls it broken.
+func (t *tx) breakMachine(m *machine, username, comment string) {
+	t.actedBy(username, m, "User marking node broken", comment)
 	was := m.status
 	if was.in(releasable()...) && was != StatusBroken {
-		c.beginRelease(m)
+		t.beginRelease(m)
 	} else {
-		edit(c.tx, m).run++
+		edit(t, m).run++
 	}
-	c.setStatus(m, StatusBroken)
-	edit(c.tx, m)
-	m.errorDescription = c.form.get("comment")
-	if m.powerState == "off" || !c.r.since(3, 6) {
-		c.dropAddresses(m)
-		edit(c.tx, m)
+	t.setStatus(m, StatusBroken)
+	edit(t, m)
+	m.errorDescription = comment
+	if m.powerState == "off" || !t.r.since(3, 6) {
+		t.dropAddresses(m)
+		edit(t, m)
 		m.owner, m.annotations = "", nil
-		c.dropToken(m)
+		t.dropToken(m)
 	}
 	if m.powerState == "off" {
-		c.system(m, "Released", "")
+		t.system(m, "Released", "")
 	} else {
-		c.system(m, "Releasing", "")
+		t.system(m, "Releasing", "")
 	}
 	if was.in(releasable()...) && m.powerState != "off" {
-		c.orderLater(m, powerOrder{halt: true, wipe: true, then: (*tx).poweredOff})
+		t.orderLater(m, powerOrder{halt: true, wipe: true, then: (*tx).poweredOff})
 	}
-	return ok(c.render(m))
 }
 
 // markFixed takes a repaired machine back.

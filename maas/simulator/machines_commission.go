@@ -30,10 +30,11 @@ func testMachine(c *call) (*answer, *refusal) {
 // busy keeps a machine in a state for some time, which ends well or not.
 func (c *call) busy(m *machine, during Status, moment Moment, d time.Duration, after func(*machine) Status) {
 	was := m.status
-	c.occupy(m, during, func(t *tx, m *machine, late time.Duration) {
+	unheard := func(t *tx, m *machine) { t.watch(m, during, nodeTimeout) }
+	run := func(t *tx, m *machine, late time.Duration) {
 		trouble := t.ask(m, moment)
 		if trouble.Stuck {
-			t.watch(m, during, nodeTimeout)
+			unheard(t, m)
 			return
 		}
 		t.laterOn(m, d+late+trouble.Delay, func(t *tx, m *machine) {
@@ -47,15 +48,18 @@ func (c *call) busy(m *machine, during Status, moment Moment, d time.Duration, a
 				t.vacate(m)
 			}
 		})
-	}, func(t *tx, m *machine) {
-		t.setStatus(m, was)
-		t.vacate(m)
-	})
+	}
+	c.occupy(m, during, powerOrder{meanwhile: run, unheard: unheard, failed: func(t *tx, m *machine) {
+		if m.status == during {
+			t.setStatus(m, was)
+			t.vacate(m)
+		}
+	}})
 }
 
 // occupy makes a machine busy for the caller, who owns it for that time when
 // nobody else does, and switches it on.
-func (c *call) occupy(m *machine, during Status, meanwhile func(*tx, *machine, time.Duration), failed func(*tx, *machine)) {
+func (c *call) occupy(m *machine, during Status, o powerOrder) {
 	c.setStatus(m, during)
 	edit(c.tx, m)
 	m.run++
@@ -63,7 +67,8 @@ func (c *call) occupy(m *machine, during Status, meanwhile func(*tx, *machine, t
 		m.owner = c.user.name
 	}
 	c.system(m, during.String(), "")
-	c.orderLater(m, powerOrder{on: true, meanwhile: meanwhile, failed: failed})
+	o.on = true
+	c.orderLater(m, o)
 }
 
 // vacate takes a machine from its owner when it came back to a state in which

@@ -10,13 +10,16 @@ func rescueMode(c *call) (*answer, *refusal) {
 		return nil, conflict("Invalid transition: " + m.status.String() + " -> Entering rescue mode.")
 	}
 	c.byUser(m, "User entering rescue mode", "")
-	c.occupy(m, StatusEnteringRescueMode, func(t *tx, m *machine, late time.Duration) {
+	boot := func(t *tx, m *machine, late time.Duration) {
 		t.laterOn(m, t.takes(t.r.cfg.Durations.Boot)+late, func(t *tx, m *machine) {
 			if m.status == StatusEnteringRescueMode {
 				t.setStatus(m, StatusRescueMode)
 			}
 		})
-	}, func(t *tx, m *machine) { t.setStatus(m, StatusFailedEnteringRescueMode) })
+	}
+	c.occupy(m, StatusEnteringRescueMode, powerOrder{meanwhile: boot, failed: func(t *tx, m *machine) {
+		t.setStatus(m, StatusFailedEnteringRescueMode)
+	}})
 	return ok(c.render(m))
 }
 

@@ -11,21 +11,35 @@ import (
 
 // act runs f on a machine as one transaction.
 func (r *Region) act(systemID string, f func(*tx, *machine)) error {
-	refused := r.change(func(t *tx) *refusal {
-		m, ok := t.machines.get(systemID)
-		if !ok {
-			return notFound("Machine")
-		}
+	return r.tryAct(systemID, func(t *tx, m *machine) *refusal {
 		f(t, m)
 		return nil
 	})
-	if refused == nil {
-		return nil
+}
+
+// tryAct runs f on a machine as one transaction, which a refusal undoes.
+func (r *Region) tryAct(systemID string, f func(*tx, *machine) *refusal) error {
+	found := false
+	refused := r.change(func(t *tx) *refusal {
+		m, ok := t.machines.get(systemID)
+		if !ok {
+			return nil
+		}
+		found = true
+		return f(t, m)
+	})
+	switch {
+	case !found:
+		return fmt.Errorf("no machine %q", systemID)
+	case refused != nil:
+		return fmt.Errorf("machine %s: %s", systemID, refused.body)
 	}
-	if refused.status == http.StatusNotFound {
-		return fmt.Errorf("no machine %s", systemID)
-	}
-	return fmt.Errorf("machine %s: %s", systemID, refused.body)
+	return nil
+}
+
+// noSuch refuses an act that names something that is not there.
+func noSuch(kind, name string) *refusal {
+	return text(http.StatusBadRequest, fmt.Sprintf("no %s %q", kind, name))
 }
 
 // OperatorRelease releases a machine as an admin in MAAS's UI would, whatever
@@ -33,6 +47,7 @@ func (r *Region) act(systemID string, f func(*tx, *machine)) error {
 func (r *Region) OperatorRelease(systemID string) error {
 	return r.act(systemID, func(t *tx, m *machine) {
 		edit(t, m).locked = false
+		t.actedBy(t.someAdmin(), m, "User releasing node", "")
 		t.release(m)
 	})
 }

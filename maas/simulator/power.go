@@ -20,6 +20,8 @@ type powerOrder struct {
 	// meanwhile runs at once if the order will be followed. The time given is how
 	// much later than usual.
 	meanwhile func(*tx, *machine, time.Duration)
+	// unheard runs at once if the order will not be followed and nobody is told.
+	unheard func(*tx, *machine)
 	// then runs when the new state shows.
 	then func(*tx, *machine)
 	// failed runs when the caller is told that the order was not followed.
@@ -63,6 +65,9 @@ func (t *tx) order(m *machine, o powerOrder) *refusal {
 	w := work{delay: late}
 	if awaited && !o.background {
 		w.outcome = newOutcome()
+	}
+	if o.unheard != nil && (trouble.Stuck || trouble.Fail != "" && !awaited) {
+		o.unheard(t, m)
 	}
 	switch {
 	case trouble.Stuck:

@@ -28,6 +28,7 @@ type Region struct {
 	hardware func(HardwareEvent) Trouble
 	// addedHardware is replaced, never changed in place.
 	addedHardware []*func(HardwareEvent) Trouble
+	losesEvents   bool
 	latency       Latency
 	// hardwareInfo is in the JSON of every machine.
 	hardwareInfo map[string]string

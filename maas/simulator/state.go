@@ -69,6 +69,7 @@ type subnet struct {
 	options     subnetOptions
 	reserved    []addrRange // copies of those in the table of ranges
 	dynamic     []addrRange
+	exhausted   bool // by an operator: nothing gets an address
 }
 
 type addrRange struct{ first, last netip.Addr }
