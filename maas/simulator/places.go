@@ -116,7 +116,7 @@ func updateZone(c *call) (*answer, *refusal) {
 	return ok(renderZone(z))
 }
 
-// deleteZone moves the zone's machines to the default zone. Deleting what is
+// deleteZone moves the zone's machines and VM hosts to the default zone. Deleting what is
 // not there succeeds.
 func deleteZone(c *call) (*answer, *refusal) {
 	z, found := c.zoneNamed(c.vars["name"])
@@ -129,6 +129,11 @@ func deleteZone(c *call) (*answer, *refusal) {
 	for _, m := range c.machines.all() {
 		if m.zone == z.id {
 			edit(c.tx, m).zone = 1
+		}
+	}
+	for _, h := range c.vmHosts.all() {
+		if h.zone == z.id {
+			edit(c.tx, h).zone = 1
 		}
 	}
 	remove(c.tx, c.zones, z.id)
@@ -204,6 +209,11 @@ func deletePool(c *call) (*answer, *refusal) {
 	for _, m := range c.machines.all() {
 		if m.pool == p.id {
 			edit(c.tx, m).pool = 0
+		}
+	}
+	for _, h := range c.vmHosts.all() {
+		if h.pool == p.id {
+			edit(c.tx, h).pool = 0
 		}
 	}
 	remove(c.tx, c.pools, p.id)

@@ -82,6 +82,9 @@ func (c *call) compose(h *vmHost, form composeForm) (*machine, *refusal) {
 	return c.newVirtualMachine(h, form), nil
 }
 
+// composeProblem is MAAS's 503 for a compose that did not work out.
+func composeProblem(body string) *refusal { return text(http.StatusServiceUnavailable, body) }
+
 // noRackForHost is the answer when no rack controller is there to talk to a VM
 // host.
 func noRackForHost() *refusal {
@@ -224,7 +227,7 @@ func smallest(values []string) int {
 // about the host, not about what it would make: its zone and its tags, which
 // must all be named one by one, its name and its type.
 func (c *call) mayComposeOn(h *vmHost, constraints params) bool {
-	all := func(key string) []string { return constraints.all(key) }
+	all := constraints.all
 	switch {
 	case constraints.get("zone") != "" && c.zones.rows[h.zone].name != constraints.get("zone"):
 		return false

@@ -258,6 +258,27 @@ func TestAHostThatCannotBeTalkedToIsAddedWithNothing(t *testing.T) {
 	}
 }
 
+func TestHostsOutliveTheirZoneAndPool(t *testing.T) {
+	t.Parallel()
+	w := composeWorld(t, nil)
+	w.play("admin", "DELETE", "/zones/z1/", "")
+	w.play("admin", "DELETE", "/resourcepool/p1/", "")
+	if got := decoded[vmHostJSON](t, w.ask("user", "GET", "/vm-hosts/1/", "")); got.Zone.Name != "default" || got.Pool.Name != "default" {
+		t.Errorf("the host is in zone %s and pool %s, want the default ones", got.Zone.Name, got.Pool.Name)
+	}
+}
+
+func TestACopyOfTheRegionKeepsItsHosts(t *testing.T) {
+	t.Parallel()
+	w := composeWorld(t, nil)
+	old := w.region.View()
+	w.play("admin", "DELETE", "/vm-hosts/1/", "")
+	w.region.SetIntercept(func(Request) Fault { return Fault{From: old} })
+	if got := decoded[vmHostJSON](t, w.ask("user", "GET", "/vm-hosts/1/", "")); got.Name != "lxd1" {
+		t.Errorf("a stale read shows %+v", got)
+	}
+}
+
 func TestNewNamesWhatIsWrongWithAVMHost(t *testing.T) {
 	t.Parallel()
 	for want, host := range map[string]VMHost{

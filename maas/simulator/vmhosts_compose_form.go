@@ -1,0 +1,140 @@
+package simulator
+
+import (
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// composeForm is what a compose asks for.
+type composeForm struct {
+	cores, memoryMiB   int
+	architecture       string
+	hostname           string
+	domain, zone, pool int
+	disks              []composedDisk
+	interfaces         bool
+	skipCommissioning  bool
+}
+
+type composedDisk struct {
+	size int64
+	pool string
+	tags []string
+}
+
+const (
+	defaultComposedCores   = 1
+	defaultComposedMemory  = 2048
+	leastComposedMemory    = 1024
+	defaultComposedStorage = "root:8(local)"
+)
+
+// parseCompose reads what a machine shall have, within what the host has.
+func (c *call) parseCompose(h *vmHost, f params) (composeForm, *refusal) {
+	out := composeForm{domain: c.defaultDomain, zone: 1, pool: h.pool}
+	var errs formErrors
+	out.cores = countField(f, "cores", defaultComposedCores, 1, h.hintCores, &errs)
+	if pinned := pinnedCores(f, h.hintCores, &errs); pinned > 0 {
+		out.cores = pinned
+	}
+	out.memoryMiB = countField(f, "memory", defaultComposedMemory, leastComposedMemory, h.hintMemory, &errs)
+	if len(h.known.architectures) > 0 {
+		out.architecture = h.known.architectures[0]
+	}
+	if arch := f.get("architecture"); arch != "" {
+		if !slices.Contains(h.known.architectures, arch) {
+			errs.add("architecture", "Select a valid choice. "+arch+" is not one of the available choices.")
+		}
+		out.architecture = arch
+	}
+	countField(f, "cpu_speed", 0, 300, 0, &errs)
+	if out.hostname = f.get("hostname"); out.hostname != "" {
+		if _, taken := c.machines.find(func(o *machine) bool { return o.hostname == out.hostname }); taken {
+			errs.add("hostname", `Node with hostname "`+out.hostname+`" already exists`)
+		} else if problem := hostLabelProblem(out.hostname); problem != "" {
+			errs.add("hostname", problem)
+		}
+	}
+	idField(f, "domain", c.domains, &out.domain, &errs)
+	idField(f, "zone", c.zones, &out.zone, &errs)
+	idField(f, "pool", c.pools, &out.pool, &errs)
+	c.composedDisks(h, f, &out, &errs)
+	out.interfaces = f.get("interfaces") != ""
+	out.skipCommissioning = f.formBoolean("skip_commissioning")
+	return out, errs.refusal()
+}
+
+// countField reads a number of something; most is no bound when it is negative
+// or the field has none.
+func countField(f params, field string, otherwise, least, most int, errs *formErrors) int {
+	value := strings.TrimSpace(f.get(field))
+	if value == "" {
+		return otherwise
+	}
+	n, err := strconv.Atoi(value)
+	switch {
+	case err != nil:
+		errs.add(field, "Enter a whole number.")
+	case n > most && field != "cpu_speed":
+		errs.add(field, "Ensure this value is less than or equal to "+strconv.Itoa(most)+".")
+	case n < least:
+		errs.add(field, "Ensure this value is greater than or equal to "+strconv.Itoa(least)+".")
+	}
+	return n
+}
+
+// pinnedCores counts the cores of the host that are asked for one by one.
+func pinnedCores(f params, most int, errs *formErrors) int {
+	seen := map[int]bool{}
+	for _, value := range f.all("pinned_cores") {
+		n, err := strconv.Atoi(value)
+		if err != nil || n < 0 || n >= most {
+			errs.add("pinned_cores", "Select a valid choice. "+value+" is not one of the available choices.")
+			return 0
+		}
+		seen[n] = true
+	}
+	return len(seen)
+}
+
+// idField reads the ID of something that must exist.
+func idField[V any](f params, field string, in *table[int, V], target *int, errs *formErrors) {
+	value := f.get(field)
+	if value == "" {
+		return
+	}
+	id, err := strconv.Atoi(value)
+	if _, there := in.get(id); err != nil || !there {
+		errs.add(field, badChoice)
+		return
+	}
+	*target = id
+}
+
+// composedDisks reads label:size(pool,tag),…; sizes are in GB of 10^9 bytes. A
+// disk is in the pool that one of its tags names, else in the host's own.
+func (c *call) composedDisks(h *vmHost, f params, out *composeForm, errs *formErrors) {
+	value := f.get("storage")
+	if value == "" {
+		value = defaultComposedStorage
+	}
+	var asked filter
+	c.addStorage(&asked, value, errs)
+	for _, need := range asked.storage {
+		disk := composedDisk{size: need.bytes}
+		for _, p := range h.known.pools {
+			if p.main {
+				disk.pool = p.name
+			}
+		}
+		for _, name := range need.tags {
+			if slices.ContainsFunc(h.known.pools, func(p storagePool) bool { return p.name == name }) {
+				disk.pool = name
+				continue
+			}
+			disk.tags = append(disk.tags, name)
+		}
+		out.disks = append(out.disks, disk)
+	}
+}
