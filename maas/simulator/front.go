@@ -6,6 +6,7 @@ import (
 	"net"
 	"net/http"
 	"strings"
+	"time"
 )
 
 // maxBody is how many bytes of a request nginx lets through to MAAS.
@@ -99,8 +100,23 @@ func (f *front) answer(w http.ResponseWriter, req *http.Request, status int) {
 	}
 	w.WriteHeader(status)
 	_, _ = io.WriteString(w, page) // the client may be gone
+	if status == http.StatusRequestEntityTooLarge {
+		linger(w, req)
+	}
 	if path := req.URL.EscapedPath(); strings.HasPrefix(path, apiPrefix+"/") {
 		f.region.log.add(Request{Time: f.region.clock.Now(), Method: req.Method, Path: path, Status: status, Bytes: len(page)})
+	}
+}
+
+// linger takes what a client still sends of a body that was refused, as nginx
+// does for a while: many clients send all of it before they look for an answer.
+func linger(w http.ResponseWriter, req *http.Request) {
+	if req.Header.Get("Expect") != "" {
+		return // it waits to be told to send
+	}
+	answer := http.NewResponseController(w)
+	if answer.Flush() == nil && answer.SetReadDeadline(time.Now().Add(5*time.Second)) == nil {
+		_, _ = io.Copy(io.Discard, req.Body) // the client may be gone
 	}
 }
 

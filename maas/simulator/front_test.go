@@ -2,7 +2,9 @@ package simulator_test
 
 import (
 	"context"
+	"fmt"
 	"io"
+	"net"
 	"net/http"
 	"net/http/httptest"
 	"strings"
@@ -153,3 +155,35 @@ func serve(t *testing.T, cfg simulator.Config) (*simulator.Region, *simulator.Se
 	t.Cleanup(func() { closeServer(t, server) })
 	return region, server
 }
+
+// Many clients look for an answer only when they have sent all they have.
+func TestClientThatSendsAllBeforeItReadsSeesTheRefusal(t *testing.T) {
+	t.Parallel()
+	region, err := simulator.New(simulator.Config{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	server := httptest.NewServer(region.Handler())
+	t.Cleanup(server.Close)
+	conn, err := (&net.Dialer{}).DialContext(t.Context(), "tcp", server.Listener.Addr().String())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer conn.Close()
+	const length = 40 << 20
+	if _, err := fmt.Fprintf(conn, "POST /MAAS/api/2.0/machines/ HTTP/1.1\r\nHost: maas\r\nContent-Length: %d\r\n\r\n", length); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := io.CopyN(conn, zeros{}, length); err != nil {
+		t.Fatalf("the server stopped to listen: %v", err)
+	}
+	answer, err := io.ReadAll(conn)
+	if err != nil || !strings.HasPrefix(string(answer), "HTTP/1.1 413 ") {
+		t.Errorf("%.60q, %v", answer, err)
+	}
+}
+
+// zeros is a body without end.
+type zeros struct{}
+
+func (zeros) Read(p []byte) (int, error) { return len(p), nil }
