@@ -96,7 +96,7 @@ func (e *execution) run(fault Fault) (*answer, *refusal, []work) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	e.call.tx = &tx{state: r.state, r: r}
-	key, nonce, refused := e.call.authenticate(e.http, e.call.arrived)
+	key, nonce, refused := e.call.authenticate(e.http, e.call.form, e.call.arrived)
 	if key != nil {
 		e.call.user = key.owner
 	} else {

@@ -119,7 +119,7 @@ func (e *execution) peek() (content, bool) {
 	c := e.call
 	c.tx = &tx{state: r.state, r: r}
 	defer c.rollback()
-	key, _, refused := c.authenticate(e.http, c.arrived)
+	key, _, refused := c.authenticate(e.http, c.form, c.arrived)
 	if refused != nil || key == nil {
 		return content{}, false
 	}

@@ -29,7 +29,7 @@ func (r *Region) serveMetadata(w http.ResponseWriter, req *http.Request) {
 	}
 	var a metadataAnswer
 	refused := r.change(func(t *tx) *refusal {
-		key, nonce, refused := t.authenticate(req, t.arrival())
+		key, nonce, refused := t.authenticate(req, params{}, t.arrival())
 		if refused != nil {
 			return refused
 		}

@@ -60,8 +60,8 @@ func oauthParams(req *http.Request) (values map[string]string, found bool, refus
 
 // authenticate checks a request's credentials in MAAS's order, and returns the
 // nonce that is spent if the request runs. Without credentials it returns
-// neither a token nor a refusal.
-func (t *tx) authenticate(req *http.Request, arrived arrival) (*token, string, *refusal) {
+// neither a token nor a refusal. form is what the request's body held.
+func (t *tx) authenticate(req *http.Request, form params, arrived arrival) (*token, string, *refusal) {
 	oauth, found, refused := oauthParams(req)
 	if !found || refused != nil {
 		return nil, "", refused
@@ -84,7 +84,7 @@ func (t *tx) authenticate(req *http.Request, arrived arrival) (*token, string, *
 	if spent, used := t.nonces[nonce]; used && spent.number <= arrived.nonces {
 		return nil, "", unauthorized(pyRepr("Nonce already used: " + oauth["oauth_nonce"]))
 	}
-	if refused := checkSignature(oauth, key); refused != nil {
+	if refused := checkSignature(req, oauth, form, key); refused != nil {
 		return nil, "", refused
 	}
 	if key.owner != nil && key.owner.disabled {
@@ -101,21 +101,6 @@ func (t *tx) checkTimestamp(given string) *refusal {
 	now := t.r.clientTime().Unix()
 	if now-stamp > clockThreshold {
 		return unauthorized(pyRepr(fmt.Sprintf("Expired timestamp: given %d and now %d has a greater difference than threshold %d", stamp, now, clockThreshold)))
-	}
-	return nil
-}
-
-func checkSignature(oauth map[string]string, key *token) *refusal {
-	if method := oauth["oauth_signature_method"]; method != "PLAINTEXT" {
-		return unauthorized(pyRepr("Signature method " + method + " not supported try one of the following: PLAINTEXT, HMAC-SHA1"))
-	}
-	signature, ok := oauth["oauth_signature"]
-	if !ok {
-		return unauthorized(pyRepr("Missing signature."))
-	}
-	// The consumer's secret is empty.
-	if want := "&" + key.secret; signature != want {
-		return unauthorized(pyRepr("Invalid signature. Expected signature base string: " + want))
 	}
 	return nil
 }
