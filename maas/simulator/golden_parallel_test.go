@@ -70,6 +70,7 @@ func races() map[string]race {
 			world: oneRecord, method: http.MethodPut, target: fixed("/dnsresources/1/"),
 			form: func(n int) []string { return []string{"ip_addresses", "10.20.3." + strconv.Itoa(50+n)} }, key: "ip_addresses", after: lastUpdateWins,
 		},
+		"reserve-same":     {target: fixed("/ipaddresses/?op=reserve"), form: formOf("ip", "10.20.3.99"), key: "ip"},
 		"zone-create-same": {target: fixed("/zones/"), form: formOf("name", "zr"), key: "name"},
 		"nonce-same":       {method: http.MethodGet, target: fixed("/zones/"), form: formOf(), sameNonce: true},
 	}
@@ -82,9 +83,6 @@ func TestRecordedParallelRequests(t *testing.T) {
 		name := strings.TrimPrefix(recorded.Name, "concurrent.")
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			if name == "reserve-same" {
-				t.Skip("reserving addresses is not modelled yet")
-			}
 			race, known := all[name]
 			if !known {
 				t.Fatal("nothing is known about it")
@@ -172,7 +170,7 @@ func (race race) kept(rec *httptest.ResponseRecorder, i int) string {
 		}
 		return recordedBody(map[string]any{"ips": ips})
 	case string:
-		if race.key == "name" {
+		if race.key == "name" || race.key == "ip" {
 			return value
 		}
 		if race.key == "hostname" {

@@ -166,6 +166,23 @@ func TestRequestForms(t *testing.T) {
 	}
 }
 
+// MAAS takes OAuth parameters from the query, too. (The recording of it shows
+// how an older library than MAAS's failed at that.)
+func TestCredentialsInTheQuery(t *testing.T) {
+	t.Parallel()
+	w := rulesWorld(t)
+	stamp := strconv.FormatInt(w.clock.Now().Unix(), 10)
+	for secret, want := range map[string]int{"ADMINS": http.StatusOK, "OTHER": http.StatusUnauthorized} {
+		target := apiPrefix + "/zones/?oauth_version=1.0&oauth_signature_method=PLAINTEXT&oauth_consumer_key=ADMINC&oauth_token=ADMINT&oauth_signature=%26" + secret +
+			"&oauth_timestamp=" + stamp + "&oauth_nonce=q1"
+		rec := httptest.NewRecorder()
+		w.handler.ServeHTTP(rec, httptest.NewRequestWithContext(t.Context(), http.MethodGet, target, nil))
+		if rec.Code != want {
+			t.Errorf("secret %s: %d, want %d: %s", secret, rec.Code, want, rec.Body)
+		}
+	}
+}
+
 // The nonce of a request that ended in an exception works again.
 func TestNoncesArePartOfTheTransaction(t *testing.T) {
 	t.Parallel()
