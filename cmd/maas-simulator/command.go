@@ -32,6 +32,7 @@ type options struct {
 	imageDir     string
 	tls          simulator.TLS
 	profile      string
+	script       scriptOptions
 }
 
 func newCommand(out io.Writer) *cobra.Command {
@@ -40,14 +41,19 @@ func newCommand(out io.Writer) *cobra.Command {
 		Use:   "maas-simulator",
 		Short: "Serve a simulated MAAS region: REST API, metadata service and DNS",
 		Example: "  maas-simulator --machines 8\n" +
-			"  maas-simulator --config region.yaml --listen 10.20.0.2:5240 --dns 10.20.0.2:53",
+			"  maas-simulator --config region.yaml --listen 10.20.0.2:5240 --dns 10.20.0.2:53\n" +
+			"  maas-simulator --machines 8 --scenario docs/scenarios/bad-night.yaml --control :5241",
 		Args: cobra.NoArgs, SilenceUsage: true, SilenceErrors: true,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			cfg, err := o.build(cmd.Flags().Changed)
 			if err != nil {
 				return err
 			}
-			return serve(cmd.Context(), cfg, o.listen, out)
+			script, err := o.script.read()
+			if err != nil {
+				return err
+			}
+			return serve(cmd.Context(), cfg, o.listen, script, out)
 		},
 	}
 	o.addFlags(cmd)
@@ -75,6 +81,7 @@ func (o *options) addFlags(cmd *cobra.Command) {
 	flags.StringVar(&o.tls.CertFile, "tls-cert", "", "certificate (PEM) for --tls-listen; made at start, with a CA, when empty")
 	flags.StringVar(&o.tls.KeyFile, "tls-key", "", "key (PEM) of --tls-cert")
 	flags.StringVar(&o.tls.CAOut, "tls-ca-out", "", "file to write the certificate of the CA into that is made at start")
+	o.script.addFlags(cmd)
 }
 
 // build makes the region's configuration of file and flags; flags that were
@@ -141,7 +148,7 @@ func (o options) build(given func(string) bool) (simulator.Config, error) {
 }
 
 // serve runs the region until ctx ends.
-func serve(ctx context.Context, cfg simulator.Config, listen string, out io.Writer) error {
+func serve(ctx context.Context, cfg simulator.Config, listen string, s *script, out io.Writer) error {
 	region, err := simulator.New(cfg)
 	if err != nil {
 		return err
@@ -172,6 +179,11 @@ func serve(ctx context.Context, cfg simulator.Config, listen string, out io.Writ
 	if server.DNSAddr != "" {
 		fmt.Fprintf(out, "  DNS      %s\n", server.DNSAddr)
 	}
+	end, err := s.play(ctx, region, cfg.Clock, out)
+	if err != nil {
+		return errors.Join(err, server.Close())
+	}
 	<-ctx.Done()
+	end()
 	return server.Close()
 }

@@ -14,7 +14,7 @@ import (
 
 // Parse reads a scenario in YAML or JSON. It refuses what it does not know and
 // what makes no sense; the error names the fault and the field, and says what
-// is allowed.
+// is allowed. Faults without a name get one.
 func Parse(text []byte) (Scenario, error) {
 	var s Scenario
 	content, err := toJSON(text)
@@ -34,7 +34,11 @@ func Parse(text []byte) (Scenario, error) {
 	if s.Faults, err = decodeFaults(raw.faults); err != nil {
 		return s, err
 	}
-	return s, s.check()
+	if err := s.check(); err != nil {
+		return s, err
+	}
+	s.Faults = s.named()
+	return s, nil
 }
 
 // parseFaults reads one fault, or a list of them.

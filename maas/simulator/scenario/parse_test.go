@@ -18,7 +18,7 @@ func TestParseReadsYAMLAndJSONAlike(t *testing.T) {
 	want := Scenario{Description: "bad", Seed: 7, Faults: []Fault{
 		{Name: "lost", Do: DropAnswer, On: Names{"machines allocate"}, Machine: Names{"node-*", "tag:gpu & zone:a"}, User: "capi",
 			After: Duration(30 * time.Second), For: Duration(time.Minute), Every: Duration(time.Hour), Skip: 1, Count: 2, Probability: &half},
-		{Do: Fail, On: Names{"deploy", "reads"}, Status: 418, Body: "teapot", Headers: map[string]string{"Retry-After": "1"}, Committed: true},
+		{Name: "fail", Do: Fail, On: Names{"deploy", "reads"}, Status: 418, Body: "teapot", Headers: map[string]string{"Retry-After": "1"}, Committed: true},
 	}}
 	for name, text := range map[string]string{
 		"yaml": `

@@ -35,6 +35,7 @@ const (
 	FailAddressCheck  Do = "fail-address-check"
 	FailWorkflow      Do = "fail-workflow"
 	NoRack            Do = "no-rack"
+	NoImage           Do = "no-image"
 )
 
 // What operators do to a machine.
@@ -133,19 +134,20 @@ func hardwareWords() []Word {
 	const bmc = "Could not contact node's BMC: timed out"
 	return []Word{
 		word(FailDeployment, simulator.MomentInstall, "the installation fails", "Installation failed (refer to the installation log for more information)."),
-		stuck(StickDeployment, simulator.MomentInstall, "the installation never ends"),
-		stuck(NoUserData, simulator.MomentBoot, "the installed system boots but never asks for its user data, so it stays Deploying"),
+		stuck(StickDeployment, simulator.MomentInstall, "the installation never ends; MAAS fails the deploy at its timeout, if the region has one"),
+		stuck(NoUserData, simulator.MomentBoot, "the installed system never asks for its user data, so its machine stays Deploying until MAAS's timeout, if the region has one"),
 		word(FailPowerOn, simulator.MomentPowerOn, "the machine cannot be switched on", bmc),
 		word(FailPowerOff, simulator.MomentPowerOff, "the machine cannot be switched off", bmc),
 		word(FailPowerQuery, simulator.MomentPowerQuery, "the machine's power cannot be asked for", bmc),
 		word(FailErase, simulator.MomentErase, "wiping the disks fails", "Failed to erase disks."),
 		word(FailRelease, simulator.MomentRelease, "releasing fails", "Failed to release the machine."),
-		stuck(StickRelease, simulator.MomentRelease, "releasing never ends"),
+		stuck(StickRelease, simulator.MomentRelease, "releasing does not end, until MAAS fails it after 5 minutes"),
 		word(FailCommissioning, simulator.MomentCommission, "commissioning fails", "Commissioning failed."),
 		word(FailTesting, simulator.MomentTest, "testing fails", "Testing failed."),
 		word(FailAddressCheck, simulator.MomentAddressCheck, "the check fails whether the addresses of a deploy are free", "IP address checks failed after 2 retries."),
 		word(FailWorkflow, simulator.MomentWorkflow, "the workflow of a deploy does not start (MAAS 3.6 and newer)", "workflow engine unavailable"),
 		word(NoRack, simulator.MomentRack, "no rack is connected that reaches the machine's BMC", "no connections available"),
+		word(NoImage, simulator.MomentImage, "no rack has the image of a deploy (MAAS 3.4 and older)", "not on the rack"),
 	}
 }
 
@@ -158,18 +160,18 @@ func operatorWords() []Word {
 	}
 	to := []string{"to"}
 	return []Word{
-		word(Take, "the machine is released, whatever its state, and allocated to the user `to` (operator)", nil, "to"),
+		word(Take, "the machine is released, whatever its state, and allocated to the user to, or operator, who is made if he is not there", nil, "to"),
 		word(Release, "the machine is released, whatever its owner and lock", nil),
 		word(Delete, "the machine is deleted", nil),
 		word(Lock, "the machine is locked", nil),
 		word(Unlock, "the machine is unlocked", nil),
 		word(Break, "the machine is marked broken", nil, "reason"),
-		word(Rename, "the machine's hostname becomes `to`", to),
-		word(Rezone, "the machine moves to the zone `to`", to),
-		word(Repool, "the machine moves to the pool `to`", to),
-		word(Redeploy, "the machine is taken and deployed for the user `to` (operator)", nil, "to", "image"),
+		word(Rename, "the machine's hostname becomes to, in which * stands for the present one", to),
+		word(Rezone, "the machine moves to the zone to", to),
+		word(Repool, "the machine moves to the pool to", to),
+		word(Redeploy, "the machine is taken like that, and deployed with image", nil, "to", "image"),
 		word(PowerOff, "the machine loses its power, and MAAS sees it", nil),
-		word(PowerOn, "the machine's power comes on, and MAAS sees it", nil),
+		word(PowerOn, "the machine is switched on beside MAAS, which sees it; a deployed one boots", nil),
 	}
 }
 
