@@ -13,7 +13,6 @@ func notReplayed() []reason {
 	const later = "not modelled yet"
 	return []reason{
 		// Resources and calls that are missing.
-		{"", `^auth\.none\.machines\.post-noop$`, "enlisting machines through the API: " + later},
 		{"", `^auth\.none\.files$`, "the files resource: " + later},
 		{"", `^url\.describe$`, "the description of the API: " + later},
 		{"", `^details`, later},

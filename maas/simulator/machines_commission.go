@@ -8,11 +8,7 @@ func commissionMachine(c *call) (*answer, *refusal) {
 	if !m.status.in(StatusNew, StatusReady, StatusFailedCommissioning, StatusBroken) {
 		return nil, invalid(allFields, "Commission is not available because of the current state of the node.")
 	}
-	c.byUser(m, "User starting node commissioning", "")
-	c.busy(m, StatusCommissioning, MomentCommission, c.takes(c.r.cfg.Durations.Commission), func(m *machine) Status {
-		m.commissioned = true
-		return StatusReady
-	})
+	c.commission(m)
 	return ok(c.render(m))
 }
 

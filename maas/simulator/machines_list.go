@@ -17,7 +17,6 @@ func machineListOperations() []operation {
 		{http.MethodGet, "/machines/", "", users, listMachines, "no filter `devices`; all machines have one CPU speed, one link speed and no fabric class"},
 		{http.MethodGet, "/machines/", "list_allocated", users, listAllocated, ""},
 		{http.MethodGet, "/machines/", "is_registered", anyone, isRegistered, ""},
-		{http.MethodPost, "/machines/", "accept", anyone, acceptMachines, "accepts no machine"},
 		{http.MethodPost, "/machines/", "allocate", users, allocateMachine, "the `bridge_*` options make no bridges"},
 		{http.MethodPost, "/machines/", "release", users, releaseMachines, ""},
 	}
@@ -64,12 +63,4 @@ func isRegistered(c *call) (*answer, *refusal) {
 	}
 	_, found := c.machines.find(func(m *machine) bool { return m.hasMAC(mac) })
 	return ok(found)
-}
-
-// acceptMachines is there for its answer to the anonymous only.
-func acceptMachines(c *call) (*answer, *refusal) {
-	if c.user == nil {
-		return nil, text(http.StatusUnauthorized, "You must be logged in to accept machines.")
-	}
-	return ok([]string{})
 }

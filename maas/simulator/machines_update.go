@@ -11,9 +11,19 @@ import (
 func updateMachine(c *call) (*answer, *refusal) {
 	var errs formErrors
 	m := edit(c.tx, c.machine)
+	c.fillMachine(m, &errs)
+	if refused := errs.refusal(); refused != nil {
+		return nil, refused
+	}
+	c.touchDNS()
+	return ok(c.render(m))
+}
+
+// fillMachine reads the settings of a machine that a form holds.
+func (c *call) fillMachine(m *machine, errs *formErrors) {
 	f := c.form
 	if f.has("hostname") {
-		c.updateHostname(m, f.get("hostname"), &errs)
+		c.updateHostname(m, f.get("hostname"), errs)
 	}
 	if f.has("domain") {
 		if d := c.domainBySpecifier(f.get("domain")); d != nil {
@@ -39,12 +49,7 @@ func updateMachine(c *call) (*answer, *refusal) {
 			errs.add("pool", badChoice)
 		}
 	}
-	c.updateHardware(m, &errs)
-	if refused := errs.refusal(); refused != nil {
-		return nil, refused
-	}
-	c.touchDNS()
-	return ok(c.render(m))
+	c.updateHardware(m, errs)
 }
 
 func (c *call) updateHostname(m *machine, name string, errs *formErrors) {

@@ -11,6 +11,8 @@ func operations() []operation {
 		accountOperations(),
 		settingOperations(),
 		machineListOperations(),
+		machineCreateOperations(),
+		machineAcceptOperations(),
 		nodeOperations(),
 		machineOperations(),
 		machineDetailOperations(),

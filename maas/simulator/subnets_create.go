@@ -110,7 +110,6 @@ func (c *call) checkOverlap(n *subnet, errs *formErrors) {
 // fillVLAN reads where a new subnet lies: a VLAN by ID, or a fabric by ID and
 // in it a VLAN by its tag.
 func (c *call) fillVLAN(n *subnet, errs *formErrors) {
-	const badChoice = "Select a valid choice. That choice is not one of the available choices."
 	if text := c.form.get("vlan"); text != "" {
 		v, found := c.vlans.find(func(v *vlan) bool { return strconv.Itoa(v.id) == text })
 		if !found {
