@@ -186,6 +186,9 @@ func (c *call) imageUnavailable(m *machine, name string) *refusal {
 // on), MAAS 3.6 and newer for one that reaches the machine's BMC.
 func (c *call) reach(m *machine, image string) (beginning, *refusal) {
 	begin := beginning{username: c.user.name}
+	if m.powerType == "manual" && c.r.missesManualPower() {
+		return begin, text(http.StatusInternalServerError, "Error determining BMC task queue for machine "+m.systemID)
+	}
 	forImage := image != "" && !c.r.since(3, 5)
 	if !forImage && (!c.r.since(3, 6) || !m.powerable()) {
 		return begin, nil

@@ -85,6 +85,10 @@ func (r *Region) refusesRackd() bool {
 	return r.inSeries(3, 4, 10) || r.inSeries(3, 6, 5) || r.inSeries(3, 7, 3)
 }
 
+// missesManualPower says whether a deploy of a machine that is switched by hand
+// fails, for it has no BMC: MAAS 3.6.0 to 3.7.2.
+func (r *Region) missesManualPower() bool { return r.since(3, 6) && !r.inSeries(3, 7, 3) }
+
 // showsEphemeral says whether machines have the key ephemeral_deploy.
 func (r *Region) showsEphemeral() bool {
 	return r.inSeries(3, 3, 7) || r.inSeries(3, 4, 2) || r.since(3, 5)

@@ -49,6 +49,10 @@ const (
 	noKVMInRAM4 = "400 Cannot deploy as a VM host for ephemeral deployments."
 	badErase    = "400 Invalid erase: Value should be 'true' or 'false'"
 	noTarget    = `400 {"deployment_target": ["No such constraint."]}`
+	noQueue     = "500 Error determining BMC task queue for machine vr0001"
+	noPower     = "500 'NoneType' object has no attribute 'get_routable_usable_rack_controllers'"
+	dupSubnet   = `400 {"cidr": ["Subnet with this Cidr already exists."]}`
+	dupSubnet7  = `400 {"__all__": ["Subnet 10.9.0.0/16 would overlap with existing subnets."], "cidr": ["Subnet with this Cidr already exists."]}`
 	tagText     = "403 Must be a superuser or supply a rack_controller"
 )
 
@@ -60,6 +64,8 @@ func versionRows() []versionRow {
 		{"deploy, install_rackd", deployWith("install_rackd", "true"), [5]string{"200 Deploying", noRackd, "200 Deploying", "200 Deploying", noRackd}},
 		{"deploy, KVM in memory", deployWith("install_kvm", "true", "ephemeral_deploy", "true"), [5]string{noKVMInRAM4, noKVMInRAM4, noKVMInRAM, noKVMInRAM, noKVMInRAM}},
 		{"deploy without disks: ephemeral_deploy", deployDiskless, [5]string{"false", "false", "true", "true", "true"}},
+		{"deploy, manual power", deployUnder("manual"), [5]string{"200 Deploying", "200 Deploying", "200 Deploying", noQueue, "200 Deploying"}},
+		{"deploy, no power type", deployUnder(""), [5]string{"200 Deploying", "200 Deploying", "200 Deploying", noPower, noPower}},
 		{"release, quick_erase alone", releaseWith("quick_erase", "true"), [5]string{"200 Releasing", "200 Releasing", "200 Disk erasing", "200 Disk erasing", "200 Disk erasing"}},
 		{"release, secure_erase alone", releaseWith("secure_erase", "true"), [5]string{"200 Releasing", "200 Releasing", "200 Disk erasing", "200 Disk erasing", "200 Disk erasing"}},
 		{"release, erase=maybe", releaseWith("erase", "maybe"), [5]string{badErase, badErase, "200 Disk erasing", "200 Disk erasing", "200 Disk erasing"}},
@@ -68,6 +74,7 @@ func versionRows() []versionRow {
 		{"DNS record deleted: reservation", reservationAfterDelete, [5]string{"kept", "kept", "kept", "freed", "freed"}},
 		{"list, deployment_target=disk", asked("admin", "GET", "/machines/?deployment_target=disk"), [5]string{noTarget, noTarget, "200", "200", "200"}},
 		{"boot-resources: base_image", keyOf("/boot-resources/5/", "base_image"), [5]string{"no", "no", "yes", "yes", "yes"}},
+		{"the same subnet again", asked("admin", "POST", "/subnets/", "cidr", "10.9.0.0/16"), [5]string{dupSubnet, dupSubnet, dupSubnet, dupSubnet, dupSubnet7}},
 		{"tag update_nodes by a user", asked("user", "POST", "/tags/ssd/?op=update_nodes"), [5]string{tagText, tagText, "403", "403", "403"}},
 		{"unknown machine", asked("admin", "GET", "/machines/zzzzzz/"), [5]string{gone, gone, gone, gone, gone}},
 		{"version", asked("anonymous", "GET", "/version/"), [5]string{"200", "200", "200", "200", "200"}},
@@ -142,8 +149,17 @@ func brief(rec *httptest.ResponseRecorder) string {
 	return out
 }
 
-func asked(auth, method, target string) func(*world) string {
-	return func(w *world) string { return brief(w.request(auth, method, target)) }
+func asked(auth, method, target string, form ...string) func(*world) string {
+	return func(w *world) string { return brief(w.request(auth, method, target, form...)) }
+}
+
+func deployUnder(powerType string) func(*world) string {
+	return func(w *world) string {
+		if err := w.region.act("vr0001", func(t *tx, m *machine) { edit(t, m).powerType = powerType }); err != nil {
+			w.t.Fatal(err)
+		}
+		return brief(w.request("admin", "POST", "/machines/vr0001/?op=deploy"))
+	}
 }
 
 func deployWith(form ...string) func(*world) string {
