@@ -157,10 +157,7 @@ func serve(ctx context.Context, cfg simulator.Config, listen string, s *script, 
 	if err != nil {
 		return err
 	}
-	machines := len(cfg.Machines)
-	for _, group := range cfg.Inventory {
-		machines += group.Count
-	}
+	machines := cfg.Size()
 	fmt.Fprintf(out, "MAAS %s, simulated, with %d machines\n", cfg.Version, machines)
 	if machines == 0 {
 		fmt.Fprintln(out, "  no machines: give --machines 8, or describe some in a file for --config")

@@ -22,7 +22,8 @@ type Config struct {
 	Tags []Tag `json:"tags,omitempty"`
 	// Domains; "maas" is made when empty. The first is the default domain.
 	Domains []Domain `json:"domains,omitempty"`
-	// Subnets; one, 10.20.0.0/21, is made when empty.
+	// Subnets; one, 10.20.0.0/21, is made when empty, or for more than 2,000
+	// machines 10.20.0.0/16.
 	Subnets []Subnet `json:"subnets,omitempty"`
 	// Images that can be deployed, complete and without content; Ubuntu jammy
 	// and noble when empty. More can be uploaded through the API, for the
@@ -74,9 +75,23 @@ type Config struct {
 // DefaultAPIKey is the key of the admin that a Config without users gets.
 const DefaultAPIKey = "simulator:admin:secret"
 
-// defaultSubnet is the subnet that a Config without subnets gets.
-func defaultSubnet() Subnet {
-	return Subnet{Name: "10.20.0.0/21", CIDR: "10.20.0.0/21", Gateway: "10.20.0.1", DNSServers: []string{"10.20.0.2"}}
+// defaultSubnet is the subnet that a Config without subnets gets. It has an
+// address for each machine.
+func defaultSubnet(machines int) Subnet {
+	cidr := "10.20.0.0/21"
+	if machines > 2000 {
+		cidr = "10.20.0.0/16"
+	}
+	return Subnet{Name: cidr, CIDR: cidr, Gateway: "10.20.0.1", DNSServers: []string{"10.20.0.2"}}
+}
+
+// Size is how many machines Machines and Inventory make.
+func (c Config) Size() int {
+	n := len(c.Machines)
+	for _, group := range c.Inventory {
+		n += group.Count
+	}
+	return n
 }
 
 // User may call the API with a key.

@@ -13,9 +13,11 @@ func pretty(v any) []byte {
 	return appendIndented(make([]byte, 0, 5*len(compact)/2), compact, 0)
 }
 
-// prettyList is the same for a list, which may be long: it holds no more than
-// one entry in a second form.
+// prettyList is the same for a list, which may be long: it lets go of each entry
+// once that is written.
 func prettyList[T any](list []T) []byte {
+	// After so many the size of an entry is known well enough to make room for all.
+	const sample = 50
 	if len(list) == 0 {
 		return []byte("[]")
 	}
@@ -28,7 +30,9 @@ func prettyList[T any](list []T) []byte {
 		}
 		out = appendNewline(append(out, before), 1)
 		out = appendIndented(out, encode(&buf, v), 1)
-		if rest, each := len(list)-i, len(out)/(i+1); cap(out)-len(out) < each {
+		var nothing T
+		list[i] = nothing
+		if rest, each := len(list)-i, len(out)/(i+1); i >= sample && cap(out)-len(out) < 2*each {
 			out = slices.Grow(out, each*rest+each*rest/20)
 		}
 	}

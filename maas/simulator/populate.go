@@ -21,7 +21,7 @@ func (r *Region) populate() error {
 		cfg.Domains = []Domain{{Name: "maas"}}
 	}
 	if len(cfg.Subnets) == 0 {
-		cfg.Subnets = []Subnet{defaultSubnet()}
+		cfg.Subnets = []Subnet{defaultSubnet(cfg.Size())}
 	}
 	if len(cfg.Images) == 0 {
 		cfg.Images = []Image{{Name: "ubuntu/jammy"}, {Name: "ubuntu/noble"}}

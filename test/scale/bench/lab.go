@@ -115,6 +115,6 @@ func (l *lab) finish(r *result, began time.Time, cpuBefore float64) error {
 		return err
 	}
 	r.CPUSeconds = after - cpuBefore
-	r.MaxRSSMiB, err = l.manager.maxRSSMiB()
+	r.MaxRSSMiB, err = maxRSSMiB(l.manager.command.Process.Pid)
 	return err
 }

@@ -29,6 +29,9 @@ func main() {
 	if len(os.Args) > 1 && os.Args[1] == managerCommand {
 		exit(runManager(os.Args[2:]))
 	}
+	if len(os.Args) > 1 && os.Args[1] == simulatorCommand {
+		exit(runSimulator())
+	}
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
 	exit(run(ctx))
@@ -70,9 +73,12 @@ func run(ctx context.Context) error {
 	klog.LogToStderr(false)
 	klog.SetOutput(io.Discard)
 	ctrl.SetLogger(klog.Background())
-	environment, err := startEnvironment(ctx, o.checkout)
-	if err != nil {
-		return err
+	environment := &environment{stop: func() error { return nil }}
+	if slices.ContainsFunc(chosen, func(s scenario) bool { return s.alone == nil }) {
+		var err error
+		if environment, err = startEnvironment(ctx, o.checkout); err != nil {
+			return err
+		}
 	}
 	results, err := measure(ctx, environment, chosen, o)
 	if stopErr := environment.stop(); err == nil {

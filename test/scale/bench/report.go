@@ -121,7 +121,9 @@ func (r *report) write(o options) error {
 		return err
 	}
 	for _, s := range r.Scenarios {
-		s.print()
+		if s.Traffic.Requests > 0 {
+			s.print()
+		}
 	}
 	r.printValues()
 	fmt.Printf("\nThe report is in %s.\n", path)

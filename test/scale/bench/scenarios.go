@@ -18,17 +18,20 @@ type scenario struct {
 	group  int
 	config func() simulator.Config
 	run    func(ctx context.Context, l *lab, o options, r *result) error
+	// alone takes the place of config and run in a scenario that needs no lab.
+	alone func(ctx context.Context, o options, r *result) error
 }
 
 // lastGroup is the last of the groups of scenarios.
-const lastGroup = 2
+const lastGroup = 3
 
 func scenarios() []scenario {
 	return []scenario{
-		{"at-rest", 0, atRestRegion, atRest},
-		{"waiting", 0, waitingRegion, waiting},
-		{"deploying", 1, deployingRegion, deploying},
-		{"claiming", 2, claimingRegion, claiming},
+		{name: "at-rest", group: 0, config: atRestRegion, run: atRest},
+		{name: "waiting", group: 0, config: waitingRegion, run: waiting},
+		{name: "deploying", group: 1, config: deployingRegion, run: deploying},
+		{name: "claiming", group: 2, config: claimingRegion, run: claiming},
+		{name: "simulator", group: 3, alone: simulating},
 	}
 }
 
@@ -42,6 +45,13 @@ func names(list []scenario) []string {
 
 // measure runs a scenario. A result that has a name counts, even beside an error.
 func (s scenario) measure(ctx context.Context, e *environment, o options) (r result, err error) {
+	if s.alone != nil {
+		if err := s.alone(ctx, o, &r); err != nil {
+			return result{}, err
+		}
+		r.Scenario = s.name
+		return r, nil
+	}
 	l, err := newLab(ctx, e, s.name, s.config(), o.out)
 	defer func() { err = errors.Join(err, l.close()) }()
 	if err != nil {

@@ -34,20 +34,20 @@ func (m *manager) cpuSeconds() (float64, error) {
 	return ticks / clockTicks, nil
 }
 
-// maxRSSMiB is the most memory that the manager ever had.
-func (m *manager) maxRSSMiB() (float64, error) {
-	text, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", m.command.Process.Pid))
+// maxRSSMiB is the most memory that a process ever had.
+func maxRSSMiB(pid int) (float64, error) {
+	text, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", pid))
 	if err != nil {
-		return 0, fmt.Errorf("measure the manager's memory: %w", err)
+		return 0, fmt.Errorf("measure a process's memory: %w", err)
 	}
 	for line := range strings.Lines(string(text)) {
 		if rest, found := strings.CutPrefix(line, "VmHWM:"); found {
 			kib, err := strconv.ParseFloat(strings.TrimSuffix(strings.TrimSpace(rest), " kB"), 64)
 			if err != nil {
-				return 0, fmt.Errorf("measure the manager's memory: %w", err)
+				return 0, fmt.Errorf("measure a process's memory: %w", err)
 			}
 			return kib / 1024, nil
 		}
 	}
-	return 0, fmt.Errorf("measure the manager's memory: /proc does not tell it")
+	return 0, fmt.Errorf("measure a process's memory: /proc does not tell it")
 }
