@@ -74,10 +74,8 @@ func (c *call) compose(h *vmHost, form composeForm) (*machine, *refusal) {
 	if trouble.Fail != "" {
 		return nil, composeProblem("Unable to compose machine because: " + trouble.Fail)
 	}
-	for _, d := range form.disks {
-		if !c.poolHasRoom(h, d) {
-			return nil, composeProblem("Unable to compose machine because: Not enough storage space on storage pools: " + d.pool)
-		}
+	if full := c.fullPool(h, form.disks); full != "" {
+		return nil, composeProblem("Unable to compose machine because: Not enough storage space on storage pools: " + full)
 	}
 	return c.newVirtualMachine(h, form), nil
 }
@@ -94,10 +92,21 @@ func noRackForHost() *refusal {
 	}
 }
 
-func (c *call) poolHasRoom(h *vmHost, d composedDisk) bool {
-	return slices.ContainsFunc(h.known.pools, func(p storagePool) bool {
-		return p.name == d.pool && c.usedIn(h, p.name)+d.size <= p.size
-	})
+// fullPool is a storage pool that has no room for the disks that are to be in
+// it; "" when there is none.
+func (c *call) fullPool(h *vmHost, disks []composedDisk) string {
+	for _, p := range h.known.pools {
+		need := int64(0)
+		for _, d := range disks {
+			if d.pool == p.name {
+				need += d.size
+			}
+		}
+		if need > 0 && c.usedIn(h, p.name)+need > p.size {
+			return p.name
+		}
+	}
+	return ""
 }
 
 // newVirtualMachine adds what a host made. It carries the host's tags, and is

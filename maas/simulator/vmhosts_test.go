@@ -97,9 +97,12 @@ func TestHostsGiveNoMoreThanTheyHave(t *testing.T) {
 		"Unable to compose KVM instance in 'lxd1'. CPU overcommit ratio is 1.0 and there are 1 available resources; 2 requested.")
 	w.ask("admin", "POST", "/vm-hosts/1/", "compose", [2]string{"memory", "8192"}).wants(t, 503,
 		"Unable to compose KVM instance in 'lxd1'. Memory overcommit ratio is 1.0 and there are 6144 available resources; 8192 requested.")
-	if got := w.ask("admin", "POST", "/vm-hosts/1/", "compose", [2]string{"storage", "root:60(fast)"}); got.status != 503 {
-		t.Errorf("a disk larger than its pool: %v, want 503", got)
+	// The pool of 50 GB holds the 8 GB of the first machine.
+	for _, storage := range []string{"root:43(fast)", "root:30,data:13(fast)"} {
+		w.ask("admin", "POST", "/vm-hosts/1/", "compose", [2]string{"storage", storage}).wants(t, 503, "Unable to compose machine because: Not enough storage space on storage pools: fast")
 	}
+	w.play("admin", "POST", "/vm-hosts/1/", "compose", [2]string{"storage", "root:42"})
+	w.play("admin", "DELETE", "/machines/"+w.host(1).Machines[1]+"/", "")
 	w.play("admin", "PUT", "/vm-hosts/1/", "", [2]string{"cpu_over_commit_ratio", "1.5"})
 	w.play("admin", "POST", "/vm-hosts/1/", "compose", [2]string{"cores", "5"})
 	w.ask("admin", "POST", "/vm-hosts/1/", "compose", [2]string{"interfaces", "eth0:space=sp1"}).wants(t, 503,
@@ -138,6 +141,10 @@ func TestADryRunLeavesWhatItComposed(t *testing.T) {
 	m := decoded[shownMachine](t, w.ask("user", "POST", "/machines/", "allocate", [2]string{"dry_run", "true"}))
 	if m.Status != int(StatusReady) || m.Owner != nil || m.CPUCount != 1 || m.Memory != 2048 {
 		t.Errorf("a dry run composed %+v", m)
+	}
+	wide := decoded[shownMachine](t, w.ask("user", "POST", "/machines/", "allocate", [2]string{"dry_run", "true"}, [2]string{"cpu_count", "2"}, [2]string{"cpu_count", "3"}))
+	if wide.CPUCount != 2 {
+		t.Errorf("composed %d cores, want the least that was named", wide.CPUCount)
 	}
 	again := decoded[shownMachine](t, w.ask("user", "POST", "/machines/", "allocate"))
 	if again.SystemID != m.SystemID {
