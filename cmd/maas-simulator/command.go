@@ -153,8 +153,13 @@ func serve(ctx context.Context, cfg simulator.Config, listen string, s *script, 
 	if err != nil {
 		return err
 	}
+	played, err := s.play(ctx, region, cfg.Clock, out)
+	if err != nil {
+		return err
+	}
 	server, err := region.Start(ctx, listen)
 	if err != nil {
+		played.close()
 		return err
 	}
 	machines := cfg.Size()
@@ -176,10 +181,7 @@ func serve(ctx context.Context, cfg simulator.Config, listen string, s *script, 
 	if server.DNSAddr != "" {
 		fmt.Fprintf(out, "  DNS      %s\n", server.DNSAddr)
 	}
-	end, err := s.play(ctx, region, cfg.Clock, out)
-	if err != nil {
-		return errors.Join(err, server.Close())
-	}
+	end := played.announce(out)
 	<-ctx.Done()
 	end()
 	return server.Close()

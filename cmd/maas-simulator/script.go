@@ -57,41 +57,93 @@ func (o scriptOptions) read() (*script, error) {
 	return s, nil
 }
 
-// play starts the scenario and its control, and says so. end ends both.
-func (s *script) play(ctx context.Context, region *simulator.Region, clock simulator.Clock, out io.Writer) (end func(), err error) {
+// performance is a script that is being played.
+type performance struct {
+	script  *script
+	running *scenario.Running
+	control net.Listener // nil for none
+	teller  *teller
+	region  *simulator.Region
+}
+
+// play starts the scenario, and listens for the control. It comes before the
+// region is served, so that no request gets past a fault.
+func (s *script) play(ctx context.Context, region *simulator.Region, clock simulator.Clock, out io.Writer) (*performance, error) {
 	if s == nil {
-		return func() {}, nil
+		return nil, nil
 	}
-	var listener net.Listener
+	p := &performance{script: s, teller: &teller{out: out, quiet: s.quiet}, region: region}
+	var err error
 	if s.control != "" {
-		if listener, err = (&net.ListenConfig{}).Listen(ctx, "tcp", here(s.control)); err != nil {
+		if p.control, err = (&net.ListenConfig{}).Listen(ctx, "tcp", here(s.control)); err != nil {
 			return nil, fmt.Errorf("listen for --control: %w", err)
 		}
-		fmt.Fprintf(out, "  Control  http://%s\n", listener.Addr())
 	}
-	s.describe(out)
-	var options []scenario.Option
-	if !s.quiet {
-		var one sync.Mutex
-		options = append(options, scenario.OnStrike(func(strike scenario.Strike) {
-			one.Lock()
-			defer one.Unlock()
-			fmt.Fprintln(out, strike)
-		}))
+	if p.running, err = scenario.Start(region, clock, s.scenario, scenario.OnStrike(p.teller.tell)); err != nil && p.control != nil {
+		_ = p.control.Close() // the other error says more
 	}
-	running, err := scenario.Start(region, clock, s.scenario, options...)
-	if err != nil || listener == nil {
-		if listener != nil {
-			_ = listener.Close() // the other error says more
-		}
-		return running.Stop, err
+	return p, err
+}
+
+// announce says what is played, then what struck until now, and serves the
+// control until end is called.
+func (p *performance) announce(out io.Writer) (end func()) {
+	if p == nil {
+		return func() {}
 	}
-	server := &http.Server{Handler: scenario.Control(region, running), ReadHeaderTimeout: 10 * time.Second}
-	go func() { _ = server.Serve(listener) }() // ends with ErrServerClosed
+	server := &http.Server{ReadHeaderTimeout: 10 * time.Second, Handler: scenario.Control(p.region, p.running)}
+	if p.control != nil {
+		fmt.Fprintf(out, "  Control  http://%s\n", p.control.Addr())
+		go func() { _ = server.Serve(p.control) }() // ends with ErrServerClosed
+	}
+	p.script.describe(out)
+	p.teller.begin()
 	return func() {
 		_ = server.Close()
-		running.Stop()
-	}, nil
+		p.running.Stop()
+	}
+}
+
+// close ends what was never announced.
+func (p *performance) close() {
+	if p == nil {
+		return
+	}
+	p.running.Stop()
+	if p.control != nil {
+		_ = p.control.Close() // nobody was told of it
+	}
+}
+
+// teller prints a line for each strike, once it may begin.
+type teller struct {
+	out   io.Writer
+	quiet bool
+
+	mu    sync.Mutex
+	begun bool
+	held  []scenario.Strike
+}
+
+func (t *teller) tell(s scenario.Strike) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	switch {
+	case t.quiet:
+	case !t.begun:
+		t.held = append(t.held, s)
+	default:
+		fmt.Fprintln(t.out, s)
+	}
+}
+
+func (t *teller) begin() {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.begun = true
+	for _, s := range t.held {
+		fmt.Fprintln(t.out, s)
+	}
 }
 
 // describe lists the faults.

@@ -70,7 +70,8 @@ func watch(t *testing.T, args ...string) *screen {
 func script1(t *testing.T) string {
 	t.Helper()
 	file := filepath.Join(t.TempDir(), "scenario.yaml")
-	content := "description: A lost allocate\nfaults:\n- {name: lost, do: drop-answer, on: allocate, count: 1}\n- {name: a-restart, do: away, after: 1h, for: 30s}\n"
+	content := "description: A lost allocate\nfaults:\n- {name: lost, do: drop-answer, on: allocate, count: 1}\n- {name: a-restart, do: away, after: 1h, for: 30s}\n" +
+		"- {name: at-once, do: lock, machine: machine-2}\n"
 	if err := os.WriteFile(file, []byte(content), 0o600); err != nil {
 		t.Fatal(err)
 	}
@@ -89,12 +90,14 @@ func allocate(t *testing.T, url string) error {
 
 func TestCommandPlaysAScenarioAndTellsWhatStrikes(t *testing.T) {
 	t.Parallel()
-	out := watch(t, "--machines", "1", "--scenario", script1(t), "--control", ":0")
+	out := watch(t, "--machines", "2", "--scenario", script1(t), "--control", ":0")
 	url := out.waitFor(t, `URL +(\S+)`)
 	control := out.waitFor(t, `Control +(http://127.0.0.1:\d+)\n`)
 	out.waitFor(t, `  Scenario A lost allocate
     lost       drop-answer  on allocate, count 1
     a-restart  away         after 1h, for 30s
+    at-once    lock         machine machine-2
+\d\d:\d\d:\d\d at-once: machine-2: locked
 `)
 	if err := allocate(t, url); err == nil {
 		t.Error("the answer of the allocate arrived")

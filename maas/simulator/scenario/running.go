@@ -55,10 +55,12 @@ func Start(region *simulator.Region, clock simulator.Clock, s Scenario, options 
 	for _, option := range options {
 		option(r)
 	}
+	// Before anything happens, for what operators do may meet hardware that fails.
+	r.remove = []func(){region.AddIntercept(r.intercept), region.AddHardware(r.hardware)}
 	if err := r.Replace(s); err != nil {
+		r.Stop()
 		return nil, err
 	}
-	r.remove = []func(){region.AddIntercept(r.intercept), region.AddHardware(r.hardware)}
 	return r, nil
 }
 
