@@ -55,6 +55,30 @@ func TestTroubleAtBootKeepsTheBooterOut(t *testing.T) {
 	}
 }
 
+func TestPowerOffOfAnEarlierLifeDoesNotReachTheNextOne(t *testing.T) {
+	t.Parallel()
+	booter := &fakeBooter{}
+	region, _, client, clock := start(t, simulator.Config{
+		Machines: []simulator.Machine{{Hostname: "m-1", SystemID: "abc123"}}, Boot: booter,
+		Durations: simulator.Durations{PowerOff: 10 * time.Second},
+	})
+	if _, err := client.Deploy(t.Context(), "abc123", maas.DeployParams{}); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := client.Release(t.Context(), "abc123", maas.ReleaseParams{}); err != nil {
+		t.Fatal(err)
+	}
+	clock.Advance(5 * time.Second)
+	if err := region.OperatorDeploy("abc123", "admin", ""); err != nil {
+		t.Fatal(err)
+	}
+	clock.Advance(time.Minute)
+	// The act itself stops what ran.
+	if m := region.Snapshot().Machines[0]; len(booter.booted) != 2 || len(booter.halted) != 1 || m.Status != simulator.StatusDeploying || m.PowerState != "on" {
+		t.Errorf("booted %d times, halted %q; the machine is %s, %s", len(booter.booted), booter.halted, m.StatusName, m.PowerState)
+	}
+}
+
 func TestHardwareIsAskedInOrderUntilSomethingIsWrong(t *testing.T) {
 	t.Parallel()
 	var asked []string

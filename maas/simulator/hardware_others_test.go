@@ -1,6 +1,7 @@
 package simulator
 
 import (
+	"slices"
 	"testing"
 	"time"
 )
@@ -98,7 +99,7 @@ func TestWhatGoesWrongInCommissioningTestsAndRescue(t *testing.T) {
 		why      string
 	}
 	older, newer := []string{"3.4.10"}, []string{"3.5.13", "3.7.3"}
-	both := append(older, newer...)
+	both := slices.Concat(older, newer)
 	tests := []row{
 		{versions: both, op: "commission", name: "fails", from: StatusReady, moment: MomentCommission, trouble: found, status: 200, now: StatusCommissioning, later: StatusFailedCommissioning, why: "disk is broken"},
 		{versions: both, op: "commission", name: "hangs", from: StatusReady, moment: MomentCommission, trouble: stuck, status: 200, now: StatusCommissioning, later: StatusFailedCommissioning, why: timeout},

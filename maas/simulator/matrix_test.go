@@ -120,8 +120,7 @@ func (w *world) matrixCompare(row *matrixRow, rec *httptest.ResponseRecorder) st
 	if problem := matrixBody(row.Body, rec.Body.Bytes()); problem != "" {
 		return problem
 	}
-	if row.AtAnswer != nil && row.Op != "abort" {
-		// Aborting is awaited by MAAS; here it shows with the power.
+	if row.AtAnswer != nil {
 		if problem := w.matrixRow(row.AtAnswer, false); problem != "" {
 			return "at the answer: " + problem
 		}

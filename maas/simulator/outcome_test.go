@@ -111,6 +111,32 @@ func TestAnAnswerThatWasWaitedForShowsWhatWasBefore(t *testing.T) {
 	}
 }
 
+func TestADeployWaitsForTheCheckOfItsAddresses(t *testing.T) {
+	t.Parallel()
+	for name, trouble := range map[string]Trouble{"slow": {Delay: time.Minute}, "slow, and fails": {Delay: time.Minute, Fail: "x"}} {
+		clock := NewVirtualClock(time.Unix(goldenTime, 0))
+		clock.MoveWithRequests(true)
+		region, client := regionWith(t, Config{
+			Clock: clock, Machines: []Machine{{Hostname: "m-1", SystemID: "abc346"}}, Durations: Durations{Install: time.Hour},
+			Hardware: func(e HardwareEvent) Trouble {
+				if e.Moment == MomentAddressCheck {
+					return trouble
+				}
+				return Trouble{}
+			},
+		}, clock.Now)
+		began, want, kind := clock.Now(), StatusDeploying, maas.Kind("")
+		if trouble.Fail != "" {
+			want, kind = StatusAllocated, maas.KindOutcomeUnknown
+		}
+		_, err := client.Deploy(t.Context(), "abc346", maas.DeployParams{})
+		m := region.Snapshot().Machines[0]
+		if maas.KindOf(err) != kind || clock.Now().Sub(began) != time.Minute || m.Status != want {
+			t.Errorf("%s: %v after %s; the machine is %s", name, err, clock.Now().Sub(began), m.StatusName)
+		}
+	}
+}
+
 // inRealTime runs f with a region whose time is real, as far as it can tell:
 // the bubble's time passes while all of it waits. Requests do not go over
 // connections, which a bubble does not know.

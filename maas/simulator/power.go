@@ -111,6 +111,10 @@ func (r *Region) follow(systemID string, run int, o powerOrder, result *outcome)
 	}
 	return func() {
 		r.background(func() {
+			if !r.onRun(systemID, run) {
+				result.end(nil) // the machine is somebody else's by now
+				return
+			}
 			if err := r.haltNow(systemID, o.wipe); err != nil {
 				r.orderFails(systemID, run, o, err.Error(), result)()
 				return
@@ -118,6 +122,14 @@ func (r *Region) follow(systemID string, run int, o powerOrder, result *outcome)
 			shows()
 		})
 	}
+}
+
+// onRun says whether a machine is there and still does what it did.
+func (r *Region) onRun(systemID string, run int) bool {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	m, ok := r.state.machines.get(systemID)
+	return ok && m.run == run
 }
 
 // orderFails returns what happens when the BMC does not follow an order.
