@@ -92,10 +92,16 @@ func (r *Running) Replace(s Scenario) error {
 	r.scenario.Faults = nil
 	r.mu.Unlock()
 	r.end(old)
+	var all []*armed
 	for _, f := range s.named() {
-		if err := r.Add(f); err != nil {
+		a, err := r.arm(f)
+		if err != nil {
 			return err
 		}
+		all = append(all, a)
+	}
+	for _, a := range all {
+		r.begin(a)
 	}
 	return nil
 }
@@ -108,22 +114,29 @@ func (r *Running) Add(f Fault) error {
 
 // add returns the name of the fault that it begins.
 func (r *Running) add(f Fault) (name string, err error) {
-	if err := f.check(); err != nil {
-		return "", err
-	}
-	word, _ := wordOf(f.Do)
-	a := &armed{fault: f, word: word, over: make(chan struct{})}
-	if a.requests, err = operationsOf(f.On); err != nil {
-		return "", err
-	}
-	if a.machines, err = machinesOf(f.Machine); err != nil {
-		return "", err
-	}
-	if err := r.enter(a); err != nil {
+	a, err := r.arm(f)
+	if err != nil {
 		return "", err
 	}
 	r.begin(a)
 	return a.fault.Name, nil
+}
+
+// arm has a fault meet requests and hardware.
+func (r *Running) arm(f Fault) (*armed, error) {
+	if err := f.check(); err != nil {
+		return nil, err
+	}
+	word, _ := wordOf(f.Do)
+	a := &armed{fault: f, word: word, over: make(chan struct{})}
+	var err error
+	if a.requests, err = operationsOf(f.On); err != nil {
+		return nil, err
+	}
+	if a.machines, err = machinesOf(f.Machine); err != nil {
+		return nil, err
+	}
+	return a, r.enter(a)
 }
 
 // enter gives a fault its name and its place.

@@ -194,7 +194,7 @@ func TestWhatIsDueAtOnceHappensBeforeStartReturns(t *testing.T) {
 
 func TestWhatIsDueAtOnceMeetsTheOtherFaults(t *testing.T) {
 	t.Parallel()
-	w := play(t, "- {name: fails, do: fail-deployment}\n- {name: act, do: redeploy, machine: node-1}")
+	w := play(t, "- {name: act, do: redeploy, machine: node-1}\n- {name: fails, do: fail-deployment}")
 	w.clock.Advance(time.Hour)
 	if got := w.state("fails").Struck; got != 1 || !strings.HasPrefix(w.holds(mine), "Failed deployment, operator, on") {
 		t.Errorf("%d strikes, the region holds %s", got, w.holds(mine))
