@@ -1,7 +1,6 @@
 package simulator
 
 import (
-	"sort"
 	"strconv"
 	"time"
 )
@@ -88,52 +87,4 @@ func (r *Region) timeText(t time.Time) string {
 		return t.UTC().Format("2006-01-02T15:04:05.000Z")
 	}
 	return t.UTC().Format("2006-01-02T15:04:05.000")
-}
-
-// rrsetJSON is what the list of resources shows, with all=true, for names that
-// MAAS makes by itself.
-type rrsetJSON struct {
-	ID              int          `json:"id"`
-	FQDN            string       `json:"fqdn"`
-	AddressTTL      *int         `json:"address_ttl"`
-	IPAddresses     any          `json:"ip_addresses"`
-	ResourceRecords []rrdataJSON `json:"resource_records"`
-	ResourceURI     string       `json:"resource_uri"`
-}
-
-type rrdataJSON struct {
-	SystemID    *string `json:"system_id"`
-	NodeType    *int    `json:"node_type"`
-	UserID      *int    `json:"user_id"`
-	DNSResource *int    `json:"dnsresource_id"`
-	TTL         *int    `json:"ttl"`
-	RRType      string  `json:"rrtype"`
-	RRData      string  `json:"rrdata"`
-	DNSData     *int    `json:"dnsdata_id"`
-}
-
-// machineRecords are the address records of machines.
-func (c *call) machineRecords() ([]rrsetJSON, *refusal) {
-	name, d, refused := c.dnsFilter()
-	if refused != nil {
-		return nil, refused
-	}
-	var out []rrsetJSON
-	for _, m := range c.machines.all() {
-		addrs := c.machineAddresses(m)
-		if len(addrs) == 0 || (name != "" && m.hostname != name) || (d != nil && m.domain != d.id) {
-			continue
-		}
-		set := rrsetJSON{ID: -1, FQDN: c.fqdn(m), ResourceURI: apiPrefix + "/dnsresources/-1/"}
-		for _, ip := range addrs {
-			rrtype := "A"
-			if ip.Is6() {
-				rrtype = "AAAA"
-			}
-			set.ResourceRecords = append(set.ResourceRecords, rrdataJSON{SystemID: optional(m.systemID), NodeType: new(int), RRType: rrtype, RRData: ip.String()})
-		}
-		out = append(out, set)
-	}
-	sort.SliceStable(out, func(i, j int) bool { return out[i].FQDN < out[j].FQDN })
-	return out, nil
 }

@@ -31,11 +31,11 @@ func listDNSResources(c *call) (*answer, *refusal) {
 	}
 	out := []any{}
 	if all {
-		machines, refused := c.machineRecords()
+		records, refused := c.addressRecords()
 		if refused != nil {
 			return nil, refused
 		}
-		for _, rec := range machines {
+		for _, rec := range records {
 			out = append(out, rec)
 		}
 	}

@@ -44,6 +44,9 @@ func normal(v any) any {
 			}
 			out[key] = normal(value)
 		}
+		if list, ok := out["resource_records"].([]any); ok {
+			sort.Slice(list, func(i, j int) bool { return fmt.Sprint(list[i]) < fmt.Sprint(list[j]) })
+		}
 		if list, ok := out["ip_addresses"].([]any); ok {
 			sort.Slice(list, func(i, j int) bool { return fmt.Sprint(list[i]) < fmt.Sprint(list[j]) })
 		}

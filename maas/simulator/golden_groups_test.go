@@ -37,6 +37,7 @@ func goldenGroups() []goldenGroup {
 		{name: "life, power awaited", pattern: `^life\.1[23]`},
 		{name: "release", pattern: `^release\.`, made: deployedAreOn, before: passTime},
 		{name: "power, locks, repair", pattern: `^(power_on|power_off|query_power_state|locked|unlock|mark_fixed|ready)\.|^machine\.(mark_broken|json\.broken|read\.broken)`, config: promptPower, made: deployedAreOn, before: repairBefore},
+		{name: "dynamic ranges", pattern: `^dns\.create\.dynamic-range-ip$`, config: dynamicWorld, made: threeResources},
 		{name: "dns", pattern: `^dns(rr)?\.`, before: dnsBefore},
 		{name: "places", pattern: `^(zones|zone|pools|pool|tags|tag)\.`, config: tagWorld},
 		{name: "domains", pattern: `^(domains|domain)\.`, before: domainBefore},
@@ -47,6 +48,7 @@ func goldenGroups() []goldenGroup {
 		{name: "VM hosts", pattern: `^(vm-host|vm-hosts|pods|compose)\.|^allocate\.none-with-pod`, before: vmHostBefore},
 		{name: "silent composing", pattern: `^compose-on-allocate`, made: silentMade},
 		{name: "interfaces", pattern: `^iface\.`, before: interfaceBefore},
+		{name: "racks", pattern: `^(rackcontrollers|reservedips)$`},
 		{name: "account", pattern: `^account\.`},
 		{name: "events", pattern: `^events\.|^machine.after-deploy`, before: eventsBefore},
 	}

@@ -16,3 +16,11 @@ func networkWorld(cfg *Config) {
 	}
 	cfg.Subnets = append(cfg.Subnets, made)
 }
+
+// dynamicWorld has a range for DHCP where the recordings' had one.
+func dynamicWorld(cfg *Config) {
+	cfg.Subnets[0].Dynamic = []string{"10.20.5.0-10.20.5.255"}
+}
+
+// threeResources counts the records that the recordings' fixtures had made.
+func threeResources(w *world) { w.region.state.resources.last = 3 }

@@ -3,6 +3,8 @@ package simulator
 import (
 	"encoding/json"
 	"net/http/httptest"
+	"net/netip"
+	"strconv"
 	"time"
 )
 
@@ -125,6 +127,11 @@ func dnsBefore(w *world, ex *exchange) {
 	case "dns.m.1-deploy":
 		w.replace["10.20.0.213"] = "10.20.0.3"
 		w.add(Machine{Hostname: "dnsm-1", SystemID: "dp6848"})
+	case "dns.list.all-true-domain":
+		w.replace["6dkemr"] = rackID
+	case "dns.update.by-id-of-ip":
+		row := w.region.state.byAddress[netip.MustParseAddr("10.20.0.220")][0]
+		ex.Request.Form[0][1] = strconv.Itoa(row)
 	case "dns.n.1-create":
 		w.add(Machine{Hostname: "dnsm-2", SystemID: "gfmgrb", MAC: "52:54:00:00:00:02"})
 		w.force("gfmgrb", deployed)

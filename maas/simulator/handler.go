@@ -20,7 +20,7 @@ func (r *Region) port(secure bool, tlsPort string) http.Handler {
 // behind is the region's own server, without what stands before it: so was it
 // recorded.
 func (r *Region) behind() http.Handler {
-	return &handler{region: r, router: newRouter(operations())}
+	return &handler{region: r, router: newRouter(r.operations())}
 }
 
 type handler struct {
@@ -32,6 +32,8 @@ func (h *handler) ServeHTTP(w http.ResponseWriter, req *http.Request) {
 	path := req.URL.EscapedPath()
 	switch {
 	case h.region.refuse(w, req):
+	case path == describePath && (req.Method == http.MethodGet || req.Method == http.MethodHead):
+		h.describe(w, req)
 	case strings.HasPrefix(path, apiPrefix+"/"):
 		h.serveAPI(w, req, path)
 	case strings.HasPrefix(path, metadataPrefix):

@@ -53,6 +53,9 @@ func createTag(c *call) (*answer, *refusal) {
 	case taken:
 		return nil, invalid("name", "Tag with this Name already exists.")
 	}
+	if refused := checkDefinition(c.form.get("definition")); refused != nil {
+		return nil, refused
+	}
 	t := &tag{c.tags.nextID(), name, c.form.get("comment"), c.form.get("definition"), c.form.get("kernel_opts")}
 	insert(c.tx, c.tags, name, t)
 	return ok(renderTag(t))
@@ -76,6 +79,9 @@ func readTag(c *call) (*answer, *refusal) {
 func updateTag(c *call) (*answer, *refusal) {
 	t, refused := c.tagOfPath()
 	if refused != nil {
+		return nil, refused
+	}
+	if refused := checkDefinition(c.form.get("definition")); refused != nil {
 		return nil, refused
 	}
 	edit(c.tx, t)
@@ -158,4 +164,15 @@ func updateTagNodes(c *call) (*answer, *refusal) {
 		Added   int `json:"added"`
 		Removed int `json:"removed"`
 	}{added, removed})
+}
+
+// checkDefinition refuses a definition that is no XPath expression.
+func checkDefinition(definition string) *refusal {
+	if definition == "" {
+		return nil
+	}
+	if problem := xpathProblem(definition); problem != "" {
+		return invalid("definition", "Invalid xpath expression: "+problem)
+	}
+	return nil
 }
