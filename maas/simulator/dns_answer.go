@@ -125,8 +125,9 @@ func (s *state) recordsAt(d *domain, host, name string) []dns.RR {
 			}
 		}
 	}
-	for _, m := range s.machines.all() {
-		if m.domain != d.id {
+	for _, m := range s.machines.ordered {
+		// All names of a machine end with its hostname.
+		if m.domain != d.id || !endsFolded(host, m.hostname) {
 			continue
 		}
 		for i, n := range m.nics {
@@ -144,14 +145,19 @@ func (s *state) recordsAt(d *domain, host, name string) []dns.RR {
 	return out
 }
 
+// endsFolded says whether a name ends with another, whatever their case.
+func endsFolded(name, end string) bool {
+	return len(name) >= len(end) && strings.EqualFold(name[len(name)-len(end):], end)
+}
+
 // hasBelow says whether names below host exist, so that host exists without
 // having records.
 func (s *state) hasBelow(d *domain, host string) bool {
 	if host == apexName {
 		return true
 	}
-	for _, m := range s.machines.all() {
-		if m.domain == d.id && strings.EqualFold(m.hostname, host) && len(s.machineAddresses(m)) > 0 {
+	for _, m := range s.machines.ordered {
+		if m.domain == d.id && len(m.hostname) == len(host) && strings.EqualFold(m.hostname, host) && len(s.machineAddresses(m)) > 0 {
 			return true
 		}
 	}

@@ -126,3 +126,39 @@ func TestClientsWithARealClockAreNotRefusedAfterAJump(t *testing.T) {
 	}
 	region.Close()
 }
+
+func TestDelaysAndReleasesMoveAClockThatMovesWithRequests(t *testing.T) {
+	t.Parallel()
+	for version, want := range map[string]time.Duration{"3.4.10": 10 * time.Second, "3.7.3": 30 * time.Second} {
+		clock := NewVirtualClock(time.Date(2026, 11, 30, 12, 0, 0, 0, time.UTC))
+		clock.MoveWithRequests(true)
+		region, client := regionWith(t, Config{
+			Version: version, Clock: clock, Machines: []Machine{{Hostname: "a"}}, Durations: Durations{PowerOff: 20 * time.Second},
+		}, clock.Now)
+		m, err := client.Allocate(t.Context(), maas.AllocateParams{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := client.Deploy(t.Context(), m.SystemID, maas.DeployParams{}); err != nil {
+			t.Fatal(err)
+		}
+		region.SetIntercept(func(r Request) Fault {
+			if r.Op == "release" {
+				return Fault{Delay: 10 * time.Second}
+			}
+			return Fault{}
+		})
+		began := clock.Now()
+		if _, err := client.Release(t.Context(), m.SystemID, maas.ReleaseParams{}); err != nil {
+			t.Fatal(err)
+		}
+		// MAAS 3.5 and newer answer a release when the power is off.
+		if took := clock.Now().Sub(began); took != want {
+			t.Errorf("MAAS %s: a release that is held up for 10 s, and whose power goes off in 20 s, takes %s, want %s", version, took, want)
+		}
+		log := region.Requests()
+		if took := log[len(log)-1].Duration; took != want {
+			t.Errorf("MAAS %s: the access log says %s, want %s", version, took, want)
+		}
+	}
+}
