@@ -32,8 +32,8 @@ WITH_TESTS := {{if or .TestGoFiles .XTestGoFiles}}{{.ImportPath}}{{end}}
 ##@ The sandbox: a management cluster, a simulated MAAS and a real cluster, on this machine (as root)
 
 .PHONY: sandbox
-sandbox: root-there sandbox-program ## Build and start everything, make a cluster, and follow it until its Nodes are Ready
-	@$(BIN)/sandbox up
+sandbox: root-there sandbox-program ## Build and start everything, make a cluster, and follow it until its Nodes are Ready; SCENARIO=file.yaml makes things go wrong
+	@$(BIN)/sandbox up $(if $(SCENARIO),--scenario=$(SCENARIO))
 
 .PHONY: sandbox-status
 sandbox-status: sandbox-program ## Say what runs and how far it is

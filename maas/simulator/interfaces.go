@@ -19,7 +19,7 @@ const (
 func interfaceOperations() []operation {
 	const one = "/nodes/{system_id}/interfaces/{id}/"
 	return []operation{
-		{http.MethodGet, "/nodes/{system_id}/interfaces/", "", users, listInterfaces, ""},
+		{http.MethodGet, "/nodes/{system_id}/interfaces/", "", viewers, listInterfaces, ""},
 		{http.MethodGet, one, "", users, readInterface, ""},
 		{http.MethodPost, one, "link_subnet", users, linkSubnet, ""},
 		{http.MethodPost, one, "unlink_subnet", users, unlinkSubnet, ""},
@@ -79,16 +79,9 @@ func (n *nicCall) save() (*answer, *refusal) {
 }
 
 func listInterfaces(c *call) (*answer, *refusal) {
-	m, found := c.machines.get(c.vars["system_id"])
-	switch {
-	case !found:
-		return nil, notFound("Node")
-	case !mayAccess(c.user, m, viewers):
-		return nil, forbidden()
-	}
 	out := []interfaceJSON{}
-	for _, n := range m.nics {
-		out = append(out, c.renderNIC(m, n))
+	for _, n := range c.machine.nics {
+		out = append(out, c.renderNIC(c.machine, n))
 	}
 	return ok(out)
 }

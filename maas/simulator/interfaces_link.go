@@ -101,8 +101,8 @@ func (n *nicCall) checkMode(asked linkRequest, errs *formErrors) {
 	case modeAuto, modeStatic:
 		if asked.subnet == nil {
 			errs.add("subnet", "This field is required.")
-		} else if asked.mode == modeStatic && asked.ip.IsValid() {
-			checkStatic(asked, errs)
+		} else if asked.mode == modeStatic && asked.ip.IsValid() && !asked.subnet.prefix.Contains(asked.ip) {
+			errs.add("ip_address", "IP address is not in the given subnet '"+describeSubnet(asked.subnet)+"'.")
 		}
 	case modeDHCP:
 		for _, l := range n.nic.links {
@@ -117,18 +117,6 @@ func (n *nicCall) checkMode(asked linkRequest, errs *formErrors) {
 		if !asked.force && slices.ContainsFunc(n.nic.links, func(l link) bool { return l.mode != modeLinkUp }) {
 			errs.add("mode", "Cannot configure interface to link up (with no IP address) while other links are already configured. "+
 				"Specify force=True to override this behavior and delete all links.")
-		}
-	}
-}
-
-// checkStatic says why an address cannot be an interface's own.
-func checkStatic(asked linkRequest, errs *formErrors) {
-	if !asked.subnet.prefix.Contains(asked.ip) {
-		errs.add("ip_address", "IP address is not in the given subnet '"+describeSubnet(asked.subnet)+"'.")
-	}
-	for _, r := range asked.subnet.dynamic {
-		if r.contains(asked.ip) {
-			errs.add("ip_address", "IP address is inside a dynamic range "+r.first.String()+" to "+r.last.String()+".")
 		}
 	}
 }

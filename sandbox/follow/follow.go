@@ -56,6 +56,7 @@ type follower struct {
 	management client.Client
 	workload   *workload
 	complained string // the last complaint
+	struck     int    // how many strikes of a scenario were told
 }
 
 // Run makes the cluster if it is not there, and follows it until all its Nodes are Ready, CoreDNS is available and Cluster API
@@ -142,6 +143,7 @@ func (f *follower) follow(ctx context.Context) error {
 			return err
 		case err == nil:
 			seen = time.Now()
+			f.tellStrikes(ctx)
 			f.view.show(s, f.elapsed())
 			missing := s.missing()
 			if len(missing) == 0 {

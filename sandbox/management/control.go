@@ -3,7 +3,6 @@ package management
 import (
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"net"
 	"net/http"
@@ -13,6 +12,7 @@ import (
 
 	"github.com/capmaas/cluster-api-provider-maas/images/container/socket"
 	"github.com/capmaas/cluster-api-provider-maas/maas/simulator"
+	"github.com/capmaas/cluster-api-provider-maas/maas/simulator/scenario"
 	"github.com/capmaas/cluster-api-provider-maas/sandbox/host"
 	"github.com/capmaas/cluster-api-provider-maas/sandbox/machines"
 )
@@ -24,20 +24,24 @@ type Status struct {
 	Components []ComponentStatus `json:"components"`
 	// Disks say which images machines run.
 	Disks []machines.Disk `json:"disks"`
+	// Faults are what goes wrong in MAAS, and what each did.
+	Faults []scenario.State `json:"faults"`
 }
 
-// serveControl answers questions and orders on the control socket:
+// serveControl answers questions and orders on the control socket. Beside those of [scenario.Control], which people can list with
 //
-//	GET  /status                      Status
-//	GET  /snapshot                    the region's simulator.Snapshot
-//	GET  /requests                    the region's access log, []simulator.Request
-//	POST /machines/{id}/{action}      what an operator or hardware does; see operate. id is a system ID or a hostname
-//	POST /components/{name}/kill      SIGKILL; with ?on=allocate, when the next such operation has reached the region, which carries
-//	                                  it out but does not answer
+//	curl --unix-socket .sandbox/control.sock http://localhost/
+//
+// there are
+//
+//	GET  /status                    Status
+//	GET  /strikes                   Strikes
+//	POST /components/{name}/kill    SIGKILL; with ?on=allocate, when the next such operation has reached the region, which carries
+//	                                it out but does not answer
 func (d *Daemon) serveControl(ctx context.Context) (stop func(), err error) {
 	mux := http.NewServeMux()
 	mux.HandleFunc("GET /status", func(w http.ResponseWriter, _ *http.Request) {
-		status := Status{Components: d.supervisor.statuses(), Disks: d.booter.Disks()}
+		status := Status{Components: d.supervisor.statuses(), Disks: d.booter.Disks(), Faults: d.trouble.running.Faults()}
 		select {
 		case <-d.ready:
 			status.Ready = true
@@ -45,14 +49,11 @@ func (d *Daemon) serveControl(ctx context.Context) (stop func(), err error) {
 		}
 		answer(w, status)
 	})
-	mux.HandleFunc("GET /snapshot", func(w http.ResponseWriter, _ *http.Request) { answer(w, d.region.Snapshot()) })
-	mux.HandleFunc("GET /requests", func(w http.ResponseWriter, _ *http.Request) { answer(w, d.region.Requests()) })
-	mux.HandleFunc("POST /machines/{id}/{action}", func(w http.ResponseWriter, r *http.Request) {
-		done(w, d.operate(r.Context(), r.PathValue("id"), r.PathValue("action")))
-	})
+	mux.HandleFunc("GET /strikes", func(w http.ResponseWriter, _ *http.Request) { answer(w, d.trouble.all()) })
 	mux.HandleFunc("POST /components/{name}/kill", func(w http.ResponseWriter, r *http.Request) {
 		done(w, d.kill(r.PathValue("name"), r.URL.Query().Get("on")))
 	})
+	mux.Handle("/", scenario.Control(d.region, d.trouble.running))
 	path := d.layout.ControlSocket()
 	listener, err := socket.Listen(path)
 	if err != nil {
@@ -77,7 +78,7 @@ func (d *Daemon) kill(component, operation string) error {
 		return fmt.Errorf("no component %q runs", component)
 	}
 	var once sync.Once
-	d.region.SetIntercept(func(request simulator.Request) (fault simulator.Fault) {
+	d.region.AddIntercept(func(request simulator.Request) (fault simulator.Fault) {
 		if request.Op != operation {
 			return fault
 		}
@@ -90,33 +91,6 @@ func (d *Daemon) kill(component, operation string) error {
 		return fault
 	})
 	return nil
-}
-
-// operate does to a machine what people and hardware do behind the API's back.
-func (d *Daemon) operate(ctx context.Context, machine, action string) error {
-	id := machine
-	for _, m := range d.region.Snapshot().Machines {
-		if m.Hostname == machine {
-			id = m.SystemID
-		}
-	}
-	switch action {
-	case "release":
-		return d.region.OperatorRelease(id)
-	case "delete":
-		return d.region.OperatorDelete(id)
-	case "lock":
-		return d.region.Lock(id, true)
-	case "unlock":
-		return d.region.Lock(id, false)
-	case "fail-deployment":
-		return d.region.FailDeployment(id, "told to fail")
-	case "lose-power":
-		// MAAS sees it, as it does when it asks the machine's power controller next. Who asked need not wait for it.
-		return errors.Join(d.booter.Halt(context.WithoutCancel(ctx), id, false), d.region.SetPower(id, "off"))
-	default:
-		return fmt.Errorf("no action %q: release, delete, lock, unlock, fail-deployment or lose-power", action)
-	}
 }
 
 func answer(w http.ResponseWriter, value any) {
@@ -153,8 +127,14 @@ func (c *Control) Snapshot(ctx context.Context) (simulator.Snapshot, error) {
 	return out, c.get(ctx, "/snapshot", &out)
 }
 
+// Strikes asks what the scenario did.
+func (c *Control) Strikes(ctx context.Context) (Strikes, error) {
+	var out Strikes
+	return out, c.get(ctx, "/strikes", &out)
+}
+
 func (c *Control) get(ctx context.Context, path string, into any) error {
-	request, err := http.NewRequestWithContext(ctx, http.MethodGet, "http://sandbox"+path, nil)
+	request, err := http.NewRequestWithContext(ctx, http.MethodGet, "http://localhost"+path, nil)
 	if err != nil {
 		return err
 	}

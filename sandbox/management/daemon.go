@@ -32,6 +32,7 @@ type Daemon struct {
 	roots      *roots.Cache
 	booter     *machines.Booter
 	region     *simulator.Region
+	trouble    *trouble
 	ready      chan struct{}
 }
 
@@ -41,7 +42,7 @@ func Run(ctx context.Context, settings Settings, inherited *host.Inherited, log 
 	d := &Daemon{
 		settings: settings, layout: settings.Layout, inherited: inherited, reporter: &reporter{w: inherited.Progress}, log: log,
 		supervisor: newSupervisor(settings.Layout, host.NewProcessTable(inherited.HostProc)), ready: make(chan struct{}),
-		roots: roots.New(settings.Layout.Roots()),
+		roots: roots.New(settings.Layout.Roots()), trouble: &trouble{clock: simulator.NewJumpingClock()},
 	}
 	err := d.run(ctx)
 	if err != nil && ctx.Err() == nil {
@@ -79,6 +80,9 @@ func (d *Daemon) run(ctx context.Context) error {
 				return err
 			}
 			if missing--; missing == 0 {
+				if err := d.play(); err != nil {
+					return err
+				}
 				close(d.ready)
 				d.reporter.send(Progress{Ready: true})
 			}
@@ -191,8 +195,13 @@ func (d *Daemon) startRegion(ctx context.Context) (*simulator.Server, error) {
 		return nil, err
 	}
 	d.booter = booter
-	if d.region, err = simulator.New(newRegion(d.settings.Machines, d.apiKey, d.images(), booter)); err != nil {
+	config := newRegion(d.settings.Machines, d.apiKey, d.images(), booter)
+	config.Clock = d.trouble.clock
+	if d.region, err = simulator.New(config); err != nil {
 		return nil, fmt.Errorf("making the MAAS region: %w", err)
+	}
+	if err := d.trouble.watch(d.region); err != nil {
+		return nil, err
 	}
 	server, err := d.region.Start(ctx, host.Region+":5240")
 	if err != nil {

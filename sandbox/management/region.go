@@ -66,7 +66,6 @@ func newRegion(machines int, apiKey, imageDir string, booter simulator.Booter) s
 		Durations: simulator.Durations{Install: 2 * time.Second, PowerOn: time.Second, PowerOff: time.Second, Erase: 2 * time.Second},
 		Boot:      booter,
 		// Real, until somebody does not want to wait for a timeout.
-		Clock:     simulator.NewJumpingClock(),
 		DNSAddr:   host.Region + ":53",
 		PublicURL: regionURL,
 	}

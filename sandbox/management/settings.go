@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"os"
 
+	"github.com/capmaas/cluster-api-provider-maas/maas/simulator/scenario"
 	"github.com/capmaas/cluster-api-provider-maas/sandbox/host"
 )
 
@@ -20,6 +21,8 @@ type Settings struct {
 	Ports host.Ports `json:"ports"`
 	// Image is brought into MAAS at the start.
 	Image Image `json:"image"`
+	// Scenario is what goes wrong in MAAS once everything runs; nil for nothing.
+	Scenario *scenario.Scenario `json:"scenario,omitempty"`
 }
 
 func settingsPath(l host.Layout) string { return l.Run("settings.json") }

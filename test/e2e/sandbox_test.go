@@ -185,7 +185,7 @@ func (s *sandbox) maas() *maas.Client {
 
 func (s *sandbox) ask(method, path string, into any) {
 	s.t.Helper()
-	request, err := http.NewRequestWithContext(s.t.Context(), method, "http://sandbox"+path, nil)
+	request, err := http.NewRequestWithContext(s.t.Context(), method, "http://localhost"+path, nil)
 	if err != nil {
 		s.t.Fatal(err)
 	}

@@ -11,6 +11,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/capmaas/cluster-api-provider-maas/maas/simulator/scenario"
 	"github.com/capmaas/cluster-api-provider-maas/sandbox/follow"
 	"github.com/capmaas/cluster-api-provider-maas/sandbox/host"
 	"github.com/capmaas/cluster-api-provider-maas/sandbox/management"
@@ -66,6 +67,7 @@ func printStatus(ctx context.Context, l host.Layout) error {
 	fmt.Print(glance)
 	fmt.Println()
 	printImages(settings.Image, status.Disks)
+	printFaults(status.Faults)
 	fmt.Printf("\nmanagement cluster  %s\nMAAS                http://127.0.0.1:%d/MAAS (%s)\n", l.ManagementKubeconfig(), settings.Ports.Maas, l.MaasEnvironment())
 	if path := l.WorkloadKubeconfig(follow.ClusterName); !gone && exists(path) {
 		fmt.Printf("workload cluster    %s\n", path)
@@ -78,6 +80,24 @@ func printComponents(status management.Status) {
 	fmt.Fprintln(out, "COMPONENT\tSTATE\tSINCE\tRESTARTS\tPID\tLOG")
 	for _, c := range status.Components {
 		fmt.Fprintf(out, "%s\t%s\t%s\t%d\t%d\t%s\n", c.Name, c.State, time.Since(c.Since).Round(time.Second), c.Restarts, c.Pid, c.Log)
+	}
+	_ = out.Flush() // Nobody can act on it.
+}
+
+// printFaults says what a scenario does in MAAS, if one is played.
+func printFaults(faults []scenario.State) {
+	if len(faults) == 0 {
+		return
+	}
+	fmt.Println()
+	out := tabwriter.NewWriter(os.Stdout, 0, 0, 2, ' ', 0)
+	fmt.Fprintln(out, "FAULT IN MAAS\tDOES\tACTIVE\tSTRUCK\tLAST")
+	for _, f := range faults {
+		last := ""
+		if f.Last != nil {
+			last = f.Last.String()
+		}
+		fmt.Fprintf(out, "%s\t%s\t%t\t%d\t%s\n", f.Fault.Name, f.Fault.Do, f.Active, f.Struck, last)
 	}
 	_ = out.Flush() // Nobody can act on it.
 }

@@ -11,6 +11,7 @@ import (
 	"golang.org/x/term"
 
 	"github.com/capmaas/cluster-api-provider-maas/images/build"
+	"github.com/capmaas/cluster-api-provider-maas/maas/simulator/scenario"
 	sandboxbuild "github.com/capmaas/cluster-api-provider-maas/sandbox/build"
 	"github.com/capmaas/cluster-api-provider-maas/sandbox/follow"
 	"github.com/capmaas/cluster-api-provider-maas/sandbox/host"
@@ -24,6 +25,7 @@ type upOptions struct {
 	noBuild, noCluster, keep         bool
 	ports                            host.Ports
 	timeout                          time.Duration
+	scenario                         string
 }
 
 func newUp(p *places) *cobra.Command {
@@ -35,7 +37,11 @@ func newUp(p *places) *cobra.Command {
 			if err != nil {
 				return err
 			}
-			return (&starter{layout: l, options: o, begin: time.Now()}).up(cmd.Context())
+			played, err := o.play()
+			if err != nil {
+				return err
+			}
+			return (&starter{layout: l, options: o, scenario: played, begin: time.Now()}).up(cmd.Context())
 		},
 	}
 	flags := cmd.Flags()
@@ -48,6 +54,7 @@ func newUp(p *places) *cobra.Command {
 	flags.IntVar(&o.ports.Management, "management-port", 0, "port of 127.0.0.1 for the management cluster (0: any free one)")
 	flags.IntVar(&o.ports.Workload, "workload-port", 0, "port of 127.0.0.1 for workload clusters (0: any free one)")
 	flags.IntVar(&o.ports.Maas, "maas-port", 0, "port of 127.0.0.1 for the MAAS API (0: any free one)")
+	flags.StringVar(&o.scenario, "scenario", "", "YAML file that says what goes wrong in MAAS while the cluster is made and afterwards")
 	flags.DurationVar(&o.timeout, "timeout", 10*time.Minute, "how long the cluster may take")
 	return cmd
 }
@@ -66,11 +73,28 @@ func (o upOptions) check() error {
 	return nil
 }
 
+// play reads the scenario that was asked for; nil when none was.
+func (o upOptions) play() (*scenario.Scenario, error) {
+	if o.scenario == "" {
+		return nil, nil
+	}
+	text, err := os.ReadFile(o.scenario)
+	if err != nil {
+		return nil, fmt.Errorf("reading the scenario: %w", err)
+	}
+	s, err := scenario.Parse(text)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", o.scenario, err)
+	}
+	return &s, nil
+}
+
 // starter is one run of up.
 type starter struct {
-	layout  host.Layout
-	options upOptions
-	begin   time.Time
+	layout   host.Layout
+	options  upOptions
+	scenario *scenario.Scenario
+	begin    time.Time
 }
 
 func (s *starter) say(format string, args ...any) {
@@ -96,6 +120,9 @@ func (s *starter) up(ctx context.Context) error {
 	}
 	lock, err := host.Lock(s.layout)
 	if errors.Is(err, host.ErrRunning) {
+		if s.scenario != nil {
+			return fmt.Errorf("a sandbox runs already; play the scenario in it with: curl --unix-socket %s -T %s http://localhost/scenario", s.layout.ControlSocket(), s.options.scenario)
+		}
 		return s.join(ctx)
 	}
 	if err != nil {
@@ -204,7 +231,7 @@ func (s *starter) spawn(ctx context.Context, lock *os.File, listeners *host.List
 	if err != nil {
 		return nil, err
 	}
-	settings := management.Settings{Layout: s.layout, Machines: s.options.machines, Ports: ports, Image: image}
+	settings := management.Settings{Layout: s.layout, Machines: s.options.machines, Ports: ports, Image: image, Scenario: s.scenario}
 	if err := settings.Save(); err != nil {
 		return nil, err
 	}
