@@ -16,9 +16,9 @@ func (f *follower) tellStrikes(ctx context.Context) {
 	f.struck = strikes.Total
 	for i, s := range strikes.Latest[len(strikes.Latest)-fresh:] {
 		if i == most {
-			f.view.say(f.elapsed(), fmt.Sprintf("MAAS: and %d more strikes (make sandbox-status counts them)", fresh-most))
+			f.view.say(f.elapsed(), fmt.Sprintf("MAAS goes wrong %d times more (make sandbox-status counts them)", fresh-most))
 			return
 		}
-		f.view.say(f.elapsed(), "MAAS: "+s.String())
+		f.view.say(f.elapsed(), "MAAS goes wrong: "+s.Fault+": "+s.What())
 	}
 }

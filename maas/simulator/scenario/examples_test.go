@@ -31,15 +31,18 @@ func TestExamplesStrike(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if s.Description == "" || !strings.Contains(string(content), "--scenario docs/scenarios/"+filepath.Base(file)) {
+			here := "docs/scenarios/" + filepath.Base(file)
+			howTo := strings.Contains(string(content), "--scenario "+here) || strings.Contains(string(content), "SCENARIO="+here)
+			if s.Description == "" || !howTo {
 				t.Error("it does not say what it is, or how to play it")
 			}
 			w := play(t, "- {do: away, after: 24h}", func(cfg *simulator.Config) {
 				cfg.Machines = nil
 				for n := range 8 {
-					cfg.Machines = append(cfg.Machines, simulator.Machine{Hostname: "machine-" + strconv.Itoa(n+1)})
+					cfg.Machines = append(cfg.Machines, simulator.Machine{Hostname: "machine-" + strconv.Itoa(n+1), Tags: []string{"worker"}})
 				}
 			})
+			w.clock.MoveWithRequests(true)
 			if err := w.running.Replace(s); err != nil {
 				t.Fatal(err)
 			}
@@ -57,8 +60,8 @@ func TestExamplesStrike(t *testing.T) {
 	}
 }
 
-// want is a client that claims a machine at a time until it has so many, and
-// deploys what it has.
+// want is a client that claims a machine at a time until it has so many, marks
+// and deploys what it has, and keeps a name in DNS.
 func (w *world) want(count int) {
 	mine, err := w.client.Machines(w.t.Context(), maas.MachineFilter{AgentName: "claim"})
 	if err != nil {
@@ -68,6 +71,7 @@ func (w *world) want(count int) {
 	for i := range mine {
 		switch mine[i].Status {
 		case maas.StatusAllocated:
+			_, _ = w.client.SetWorkloadAnnotations(w.t.Context(), mine[i].SystemID, map[string]string{"cluster": "example"})
 			w.deploy(mine[i].SystemID)
 			good++
 		case maas.StatusDeploying, maas.StatusDeployed:
@@ -76,5 +80,11 @@ func (w *world) want(count int) {
 	}
 	if good < count {
 		_, _ = w.client.Allocate(w.t.Context(), maas.AllocateParams{AgentName: "claim"})
+	}
+	params := maas.DNSResourceParams{Name: "example", Domain: "maas"}
+	if found, err := w.client.DNSResources(w.t.Context(), maas.DNSResourceFilter{FQDN: "example.maas"}); err == nil && len(found) == 0 {
+		_, _ = w.client.CreateDNSResource(w.t.Context(), params)
+	} else if err == nil {
+		_, _ = w.client.UpdateDNSResource(w.t.Context(), found[0].ID, params)
 	}
 }

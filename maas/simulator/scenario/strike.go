@@ -28,6 +28,13 @@ type Strike struct {
 //
 //	12:00:03 lost-allocate: machines allocate of node-3: committed, answer dropped
 func (s Strike) String() string {
+	return s.Time.Format(time.TimeOnly) + " " + s.Fault + ": " + s.What()
+}
+
+// What is what happened to which machine or request, such as
+//
+//	machines allocate of node-3: committed, answer dropped
+func (s Strike) What() string {
 	subject := s.Hostname
 	if subject == "" {
 		subject = s.SystemID
@@ -40,7 +47,7 @@ func (s Strike) String() string {
 	if subject != "" {
 		subject += ": "
 	}
-	return s.Time.Format(time.TimeOnly) + " " + s.Fault + ": " + subject + s.Effect
+	return subject + s.Effect
 }
 
 // armed is a fault that was started.

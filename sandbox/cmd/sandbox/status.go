@@ -95,7 +95,7 @@ func printFaults(faults []scenario.State) {
 	for _, f := range faults {
 		last := ""
 		if f.Last != nil {
-			last = f.Last.String()
+			last = f.Last.Time.Format(time.TimeOnly) + " " + f.Last.What()
 		}
 		fmt.Fprintf(out, "%s\t%s\t%t\t%d\t%s\n", f.Fault.Name, f.Fault.Do, f.Active, f.Struck, last)
 	}
