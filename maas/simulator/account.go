@@ -91,11 +91,3 @@ func (c *call) ownToken(key string) (*token, *refusal) {
 	}
 	return nil, notFound("Token")
 }
-
-// mandatory refuses a form without a field.
-func (p params) mandatory(field string) *refusal {
-	if p.has(field) {
-		return nil
-	}
-	return text(http.StatusBadRequest, "No provided "+field+"!")
-}

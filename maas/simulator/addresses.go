@@ -16,7 +16,7 @@ func (t *tx) claimAddresses(m *machine) *refusal {
 			}
 			ip := t.freeAddress(l.subnet)
 			if !ip.IsValid() {
-				return text(http.StatusServiceUnavailable, "No more IPs available in subnet: "+l.subnet.prefix.String()+".")
+				return l.subnet.full()
 			}
 			t.setIP(row, ip)
 		}
@@ -46,6 +46,11 @@ func (t *tx) freeAddress(n *subnet) netip.Addr {
 		}
 	}
 	return netip.Addr{}
+}
+
+// full is the answer when freeAddress finds none.
+func (n *subnet) full() *refusal {
+	return text(http.StatusServiceUnavailable, "No more IPs available in subnet: "+n.prefix.String()+".")
 }
 
 // reservedAddr says that no machine gets an address: that of the gateway, of a

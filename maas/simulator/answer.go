@@ -72,65 +72,22 @@ func text(status int, body string) *refusal {
 	return &refusal{status: status, contentType: typeText, body: body}
 }
 
+// handled refuses as MAAS's handlers do, which answer by themselves in place of
+// raising an exception.
+func handled(status int, body string) *refusal {
+	return &refusal{status: status, contentType: typePlain, body: body, regular: true}
+}
+
 // notFound is the answer for an object that does not exist; kind is its name
 // in MAAS's data model.
 func notFound(kind string) *refusal {
-	return &refusal{status: http.StatusNotFound, contentType: typePlain, body: "No " + kind + " matches the given query.", regular: true}
+	return handled(http.StatusNotFound, "No "+kind+" matches the given query.")
 }
 
 // forbidden is the answer to somebody who may not touch an object.
 func forbidden() *refusal { return text(http.StatusForbidden, "") }
 
 func conflict(body string) *refusal { return text(http.StatusConflict, body) }
-
-// formErrors collects what is wrong with a form, by field, in order.
-type formErrors struct {
-	fields   []string
-	messages map[string][]string
-}
-
-// allFields is the field of errors that concern the form as a whole.
-const allFields = "__all__"
-
-func (e *formErrors) add(field string, messages ...string) {
-	if e.messages == nil {
-		e.messages = map[string][]string{}
-	}
-	if _, ok := e.messages[field]; !ok {
-		e.fields = append(e.fields, field)
-	}
-	e.messages[field] = append(e.messages[field], messages...)
-}
-
-// refusal is nil when nothing is wrong.
-func (e *formErrors) refusal() *refusal {
-	if len(e.fields) == 0 {
-		return nil
-	}
-	var buf strings.Builder
-	buf.WriteByte('{')
-	for i, field := range e.fields {
-		if i > 0 {
-			buf.WriteString(", ")
-		}
-		buf.WriteString(compact(field) + ": [")
-		for j, message := range e.messages[field] {
-			if j > 0 {
-				buf.WriteString(", ")
-			}
-			buf.WriteString(compact(message))
-		}
-		buf.WriteByte(']')
-	}
-	buf.WriteByte('}')
-	return &refusal{status: http.StatusBadRequest, contentType: typeJSON, body: buf.String()}
-}
-
-func invalid(field string, messages ...string) *refusal {
-	var e formErrors
-	e.add(field, messages...)
-	return e.refusal()
-}
 
 func compact(s string) string {
 	var buf bytes.Buffer

@@ -73,7 +73,6 @@ func (c *call) dnsTarget(old *dnsResource) (name string, d *domain, refused *ref
 
 func (c *call) missingTarget() *refusal {
 	hasName, hasDomain := c.form.has("name"), c.form.has("domain")
-	const required = "This field is required."
 	var errs formErrors
 	switch {
 	case hasName && hasDomain:
@@ -105,11 +104,11 @@ func (c *call) ttlField(field string, least int, old *int, errs *formErrors) *in
 	const most = 1<<31 - 1
 	switch {
 	case err != nil:
-		errs.add(field, "Enter a whole number.")
+		errs.add(field, notWhole)
 	case n < int64(least):
-		errs.add(field, "Ensure this value is greater than or equal to "+strconv.Itoa(least)+".")
+		errs.add(field, tooSmall(least))
 	case n > most:
-		errs.add(field, "Ensure this value is less than or equal to "+strconv.Itoa(most)+".")
+		errs.add(field, tooLarge(most))
 	default:
 		out := int(n)
 		return &out

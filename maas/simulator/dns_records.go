@@ -69,7 +69,6 @@ func createDNSRecord(c *call) (*answer, *refusal) {
 }
 
 func (c *call) checkRecord(rec *dnsRecord, errs *formErrors) {
-	const required = "This field is required."
 	if !c.form.has("rrtype") {
 		errs.add("rrtype", required)
 	} else if !slices.Contains(recordTypes(), rec.rrtype) {

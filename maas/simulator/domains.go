@@ -96,7 +96,7 @@ func (c *call) fillDomain(d *domain) *refusal {
 func (c *call) checkDomainName(d *domain, name string, errs *formErrors) {
 	switch other, taken := c.domainNamed(name); {
 	case name == "":
-		errs.add("name", "This field is required.")
+		errs.add("name", required)
 	case taken && other != d:
 		errs.add("name", "Domain with this Name already exists.")
 	default:

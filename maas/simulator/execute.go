@@ -149,7 +149,7 @@ func (e *execution) handle() (*answer, *refusal) {
 		return nil, refused
 	}
 	if format := c.query.get("format"); format != "" && format != "json" {
-		return nil, &refusal{status: http.StatusBadRequest, contentType: typePlain, body: "Invalid output format specified '" + format + "'.", regular: true}
+		return nil, handled(http.StatusBadRequest, "Invalid output format specified '"+format+"'.")
 	}
 	if refused := c.admit(op.access); refused != nil {
 		return nil, refused

@@ -202,7 +202,7 @@ func choiceConstraint(choices []string, value func(*machine) string) constraint 
 	return func(_ *call, values []string) (func(*machine) bool, []string, string, *refusal) {
 		for _, v := range values {
 			if !slices.Contains(choices, v) {
-				return nil, nil, "Select a valid choice. " + v + " is not one of the available choices.", nil
+				return nil, nil, badChoiceOf(v), nil
 			}
 		}
 		return func(m *machine) bool { return slices.Contains(values, value(m)) }, values, "", nil
@@ -213,7 +213,7 @@ func statusConstraint(negate bool) constraint {
 	return func(_ *call, values []string) (func(*machine) bool, []string, string, *refusal) {
 		for _, v := range values {
 			if _, ok := statusOfFilter(v); !ok {
-				return nil, nil, "Select a valid choice. " + v + " is not one of the available choices.", nil
+				return nil, nil, badChoiceOf(v), nil
 			}
 		}
 		return func(m *machine) bool { return slices.Contains(values, statusNames()[m.status][1]) != negate }, values, "", nil

@@ -2,7 +2,6 @@ package simulator
 
 import (
 	"maps"
-	"net/http"
 	"regexp"
 	"slices"
 	"strconv"
@@ -148,7 +147,7 @@ func (c *call) nicTest(key, want string) (test func(*machine, nic) bool, known b
 		base = func(_ *machine, n nic) bool { return (&machine{nics: []nic{n}}).onSubnet(wanted) }
 	case "space":
 		if _, ok := c.vlans.find(func(v *vlan) bool { return v.space == want }); !ok {
-			return nil, true, &refusal{status: http.StatusNotFound, contentType: typePlain, body: "No Space matches the given query.", regular: true}
+			return nil, true, notFound("Space")
 		}
 		base = func(_ *machine, n nic) bool { return n.on(func(v *vlan) bool { return v.space == want }) }
 	case "fabric":

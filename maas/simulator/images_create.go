@@ -118,11 +118,7 @@ func (c *call) imageForm() (imageForm, *refusal) {
 	case arch == "":
 		e.add("architecture", required)
 	case !slices.Contains(usable, arch):
-		quoted := make([]string, len(usable))
-		for i, name := range usable {
-			quoted[i] = "'" + name + "'"
-		}
-		e.add("architecture", pyRepr(arch)+" is not a valid architecture.  It should be one of: "+strings.Join(quoted, ", ")+".")
+		e.add("architecture", notOneOf(arch, "architecture", usable))
 	}
 	out.arch, _, _ = strings.Cut(arch, "/")
 	out.kind = c.imageKind(&e)
@@ -131,7 +127,7 @@ func (c *call) imageForm() (imageForm, *refusal) {
 	case n == 0:
 		e.add("sha256", required)
 	case n > 64:
-		e.add("sha256", fmt.Sprintf("Ensure this value has at most 64 characters (it has %d).", n))
+		e.add("sha256", tooManyLetters(64, n))
 	case n < 64:
 		e.add("sha256", fmt.Sprintf("Ensure this value has at least 64 characters (it has %d).", n))
 	}
@@ -141,8 +137,6 @@ func (c *call) imageForm() (imageForm, *refusal) {
 	return out, e.refusal()
 }
 
-const required = "This field is required."
-
 // imageName checks a name and returns it as osystem/series.
 func (c *call) imageName(name string, e *formErrors) (string, *refusal) {
 	switch n := len([]rune(name)); {
@@ -150,7 +144,7 @@ func (c *call) imageName(name string, e *formErrors) (string, *refusal) {
 		e.add("name", required)
 		return "", nil
 	case n > maxName:
-		e.add("name", fmt.Sprintf("Ensure this value has at most %d characters (it has %d).", maxName, n))
+		e.add("name", tooManyLetters(maxName, n))
 		return "", nil
 	}
 	full := "custom/" + name
@@ -220,7 +214,7 @@ func (c *call) imageKind(e *formErrors) string {
 	if asked == "" {
 		e.add("filetype", required)
 	} else {
-		e.add("filetype", "Select a valid choice. "+asked+" is not one of the available choices.")
+		e.add("filetype", badChoiceOf(asked))
 	}
 	return ""
 }
@@ -233,7 +227,7 @@ func wholeNumber(value string, e *formErrors) int64 {
 	}
 	n, err := strconv.ParseInt(regexp.MustCompile(`\.0*$`).ReplaceAllString(value, ""), 10, 64)
 	if err != nil {
-		e.add("size", "Enter a whole number.")
+		e.add("size", notWhole)
 	}
 	return n
 }

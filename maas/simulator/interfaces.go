@@ -103,7 +103,7 @@ func unlinkSubnet(c *call) (*answer, *refusal) {
 	}
 	asked := c.form.get("id")
 	if asked == "" {
-		return nil, invalid("id", "This field is required.")
+		return nil, invalid("id", required)
 	}
 	i := slices.IndexFunc(n.nic.links, func(l link) bool { return strconv.Itoa(l.id) == asked })
 	if i < 0 {
@@ -118,14 +118,11 @@ func unlinkSubnet(c *call) (*answer, *refusal) {
 
 // notAmong is the error for the ID of a link that is not there.
 func notAmong(field, asked string, links []link) string {
-	message := pyRepr(asked) + " is not a valid " + field + ".  It should be one of: "
+	ids := make([]string, len(links))
 	for i, l := range links {
-		if i > 0 {
-			message += ", "
-		}
-		message += "'" + strconv.Itoa(l.id) + "'"
+		ids[i] = strconv.Itoa(l.id)
 	}
-	return message + "."
+	return notOneOf(asked, field, ids)
 }
 
 // disconnectInterface takes all links and the VLAN away.

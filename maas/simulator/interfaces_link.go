@@ -57,7 +57,7 @@ func (n *nicCall) parseLink(force bool) (linkRequest, *refusal) {
 	if text := n.form.get("ip_address"); text != "" {
 		ip, err := netip.ParseAddr(text)
 		if err != nil {
-			errs.add("ip_address", "Enter a valid IPv4 or IPv6 address.")
+			errs.add("ip_address", notAnAddress)
 		}
 		out.ip = ip
 	}
@@ -65,9 +65,9 @@ func (n *nicCall) parseLink(force bool) (linkRequest, *refusal) {
 	modes := []string{modeAuto, modeDHCP, modeStatic, modeLinkUp}
 	switch {
 	case out.mode == "":
-		errs.add("mode", "This field is required.")
+		errs.add("mode", required)
 	case !slices.Contains(modes, out.mode):
-		errs.add("mode", pyRepr(out.mode)+" is not a valid mode.  It should be one of: '"+strings.Join(modes, "', '")+"'.")
+		errs.add("mode", notOneOf(out.mode, "mode", modes))
 	default:
 		n.checkMode(out, &errs)
 		checkGateway(out, &errs)
@@ -100,7 +100,7 @@ func (n *nicCall) checkMode(asked linkRequest, errs *formErrors) {
 	switch asked.mode {
 	case modeAuto, modeStatic:
 		if asked.subnet == nil {
-			errs.add("subnet", "This field is required.")
+			errs.add("subnet", required)
 		} else if asked.mode == modeStatic && asked.ip.IsValid() && !asked.subnet.prefix.Contains(asked.ip) {
 			errs.add("ip_address", "IP address is not in the given subnet '"+describeSubnet(asked.subnet)+"'.")
 		}
@@ -155,7 +155,7 @@ func (n *nicCall) add(asked linkRequest) *refusal {
 		ip := asked.ip
 		if !ip.IsValid() {
 			if ip = n.freeAddress(asked.subnet); !ip.IsValid() {
-				return text(http.StatusServiceUnavailable, "No more IPs available in subnet: "+asked.subnet.prefix.String()+".")
+				return asked.subnet.full()
 			}
 		}
 		if len(n.byAddress[ip]) > 0 {

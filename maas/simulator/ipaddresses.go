@@ -17,11 +17,6 @@ func addressOperations() []operation {
 	}
 }
 
-// forbids refuses as a handler does that tells why.
-func forbids(why string) *refusal {
-	return &refusal{status: http.StatusForbidden, contentType: typePlain, body: why, regular: true}
-}
-
 // listAddresses answers the caller's reserved addresses, or another user's;
 // with all=true those of everybody, machines' too.
 func listAddresses(c *call) (*answer, *refusal) {
@@ -33,15 +28,15 @@ func listAddresses(c *call) (*answer, *refusal) {
 	if c.query.has("ip") {
 		var err error
 		if wanted, err = netip.ParseAddr(c.query.get("ip")); err != nil {
-			return nil, &refusal{status: http.StatusBadRequest, contentType: typePlain, body: "Parameter 'ip' must contain an IP address.", regular: true}
+			return nil, handled(http.StatusBadRequest, "Parameter 'ip' must contain an IP address.")
 		}
 	}
 	owner, byOwner := c.user.name, !all
 	switch {
 	case all && !c.user.admin:
-		return nil, forbids("Listing all IP addresses requires admin privileges.")
+		return nil, handled(http.StatusForbidden, "Listing all IP addresses requires admin privileges.")
 	case c.query.has("owner") && !c.user.admin:
-		return nil, forbids("Listing another user's IP addresses requires admin privileges.")
+		return nil, handled(http.StatusForbidden, "Listing another user's IP addresses requires admin privileges.")
 	case c.query.has("owner"):
 		owner, byOwner = c.query.get("owner"), true
 	}
@@ -66,7 +61,7 @@ func reserveAddress(c *call) (*answer, *refusal) {
 	if ip.IsValid() {
 		refused = c.mayReserve(ip, n)
 	} else if ip = c.freeAddress(n); !ip.IsValid() {
-		refused = text(http.StatusServiceUnavailable, "No more IPs available in subnet: "+n.prefix.String()+".")
+		refused = n.full()
 	}
 	if refused != nil {
 		return nil, refused
@@ -97,7 +92,7 @@ func (c *call) addressWanted() (netip.Addr, *subnet, *refusal) {
 	if asked != "" {
 		var err error
 		if ip, err = netip.ParseAddr(asked); err != nil {
-			errs.add("ip_address", "Enter a valid IPv4 or IPv6 address.")
+			errs.add("ip_address", notAnAddress)
 		}
 	}
 	mac := f.get("mac")
@@ -191,12 +186,12 @@ func releaseAddress(c *call) (*answer, *refusal) {
 		return nil, refused
 	}
 	if force && !c.user.admin {
-		return nil, forbids("Force-releasing an IP address requires admin privileges.")
+		return nil, handled(http.StatusForbidden, "Force-releasing an IP address requires admin privileges.")
 	}
 	asked := c.form.get("ip")
 	ip, err := netip.ParseAddr(asked)
 	if err != nil {
-		return nil, invalid("ip", "Enter a valid IPv4 or IPv6 address.")
+		return nil, invalid("ip", notAnAddress)
 	}
 	row, found := c.addresses.find(func(row *address) bool {
 		return row.ip == ip && (force || row.kind == allocReserved && row.owner == c.user.name)

@@ -78,7 +78,7 @@ const maxName = 255
 
 func tooLong(field, value string) *refusal {
 	if n := len([]rune(value)); n > maxName {
-		refused := invalid(field, fmt.Sprintf("Ensure this value has at most %d characters (it has %d).", maxName, n))
+		refused := invalid(field, tooManyLetters(maxName, n))
 		refused.contentType = typeBareJSON
 		return refused
 	}

@@ -133,7 +133,7 @@ func (c *call) completeArchitecture(errs *formErrors) {
 	arch := c.form.get("architecture")
 	switch {
 	case arch == "" && (c.user == nil || c.form.get("power_type") != "ipmi"):
-		errs.add("architecture", "This field is required.")
+		errs.add("architecture", required)
 	case arch != "" && !strings.Contains(arch, "/"):
 		sub := c.form.get("subarchitecture")
 		if sub == "" {
@@ -148,7 +148,7 @@ func (c *call) newMACs(errs *formErrors) []string {
 	var out []string
 	sent := slices.DeleteFunc(slices.Clone(c.form.all("mac_addresses")), func(mac string) bool { return mac == "" })
 	if len(sent) == 0 && (c.user == nil || c.form.get("power_type") != "ipmi") {
-		errs.add("mac_addresses", "This field is required.")
+		errs.add("mac_addresses", required)
 	}
 	for _, mac := range sent {
 		if _, err := net.ParseMAC(mac); err != nil {

@@ -139,12 +139,7 @@ func (c *call) chooseSeries(m *machine, asked string) (string, *refusal) {
 			return name, nil
 		}
 	}
-	quoted := []string{"''"}
-	for _, name := range names {
-		quoted = append(quoted, "'"+name+"'")
-	}
-	return "", invalid("distro_series",
-		pyRepr(asked)+" is not a valid distro_series.  It should be one of: "+strings.Join(quoted, ", ")+".")
+	return "", invalid("distro_series", notOneOf(asked, "distro_series", append([]string{""}, names...)))
 }
 
 // deployable are the names of the images for a machine's architecture.

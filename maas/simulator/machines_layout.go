@@ -3,7 +3,6 @@ package simulator
 import (
 	"net/http"
 	"slices"
-	"strings"
 )
 
 // storageLayouts are what MAAS can divide disks by.
@@ -20,10 +19,9 @@ func setStorageLayout(c *call) (*answer, *refusal) {
 	layout := c.form.get("storage_layout")
 	switch {
 	case layout == "":
-		return nil, text(http.StatusBadRequest, "No provided storage_layout!")
+		return nil, missing("storage_layout")
 	case !slices.Contains(storageLayouts(), layout):
-		return nil, invalid("storage_layout",
-			pyRepr(layout)+" is not a valid storage layout.  It should be one of: '"+strings.Join(storageLayouts(), "', '")+"'.")
+		return nil, invalid("storage_layout", notOneOf(layout, "storage layout", storageLayouts()))
 	case len(m.disks) == 0:
 		return nil, text(http.StatusBadRequest, "Machine is missing a boot disk; no storage layout can be applied.")
 	}

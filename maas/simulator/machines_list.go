@@ -59,7 +59,7 @@ func listAllocated(c *call) (*answer, *refusal) {
 func isRegistered(c *call) (*answer, *refusal) {
 	mac := c.query.get("mac_address")
 	if mac == "" {
-		return nil, text(http.StatusBadRequest, "No provided mac_address!")
+		return nil, missing("mac_address")
 	}
 	_, found := c.machines.find(func(m *machine) bool { return m.hasMAC(mac) })
 	return ok(found)

@@ -101,7 +101,7 @@ func (c *call) updateHardware(m *machine, errs *formErrors) {
 	if arch := f.get("architecture"); arch != "" {
 		usable := c.usableArchitectures()
 		if !slices.Contains(usable, arch) {
-			errs.add("architecture", pyRepr(arch)+" is not a valid architecture.  It should be one of: '"+strings.Join(usable, "', '")+"'.")
+			errs.add("architecture", notOneOf(arch, "architecture", usable))
 		} else {
 			m.architecture = arch
 		}
@@ -110,7 +110,7 @@ func (c *call) updateHardware(m *machine, errs *formErrors) {
 		if text := f.get(field); text != "" {
 			n, err := strconv.Atoi(text)
 			if err != nil {
-				errs.add(field, "Enter a whole number.")
+				errs.add(field, notWhole)
 				continue
 			}
 			*target = n
@@ -118,7 +118,7 @@ func (c *call) updateHardware(m *machine, errs *formErrors) {
 	}
 	if kind := f.get("power_type"); kind != "" {
 		if !slices.Contains([]string{"ipmi", "manual", "lxd", "virsh", "webhook", "redfish", "amt", "apc", "hmc", "moonshot", "openbmc"}, kind) {
-			errs.add("power_type", "Select a valid choice. "+kind+" is not one of the available choices.")
+			errs.add("power_type", badChoiceOf(kind))
 		} else {
 			c.setPowerParameters(m, m.powerType != kind)
 			m.powerType = kind

@@ -136,5 +136,5 @@ func unauthorized(message string) *refusal {
 
 // unauthenticated is the answer to a request without credentials.
 func unauthenticated() *refusal {
-	return &refusal{status: http.StatusUnauthorized, contentType: typePlain, body: "Forbidden", regular: true}
+	return handled(http.StatusUnauthorized, "Forbidden")
 }

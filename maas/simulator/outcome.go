@@ -47,13 +47,11 @@ func (e *execution) await(todo []work) *refusal {
 				first = w.outcome.refused
 			}
 		case r.clock.Now().Sub(began) >= longest:
-			return &refusal{status: http.StatusGatewayTimeout, contentType: "text/html", bare: true, body: proxyGaveUp}
+			return nginxAnswer(http.StatusGatewayTimeout).answer()
 		}
 	}
 	return first
 }
-
-const proxyGaveUp = "<html>\r\n<head><title>504 Gateway Time-out</title></head>\r\n<body>\r\n<center><h1>504 Gateway Time-out</h1></center>\r\n</body>\r\n</html>\r\n"
 
 // hold lets the request wait for so long, and refuses it then if refused is not
 // nil. What the request did stays done.

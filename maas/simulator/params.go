@@ -82,9 +82,9 @@ func readBody(req *http.Request, content bool) (body, *refusal) {
 	if err != nil {
 		var tooLarge *http.MaxBytesError
 		if errors.As(err, &tooLarge) {
-			return body{}, &refusal{status: http.StatusRequestEntityTooLarge, contentType: "text/html", bare: true, body: nginxPage(http.StatusRequestEntityTooLarge)}
+			return body{}, nginxAnswer(http.StatusRequestEntityTooLarge).answer()
 		}
-		return body{}, &refusal{status: http.StatusBadRequest, contentType: typePlain, body: "Bad Request", regular: true}
+		return body{}, badRequest()
 	}
 	out, refused := parseBody(raw, req.Header.Get("Content-Type"), content)
 	out.size = len(raw)
@@ -111,14 +111,16 @@ func parseBody(raw []byte, header string, content bool) (body, *refusal) {
 	}
 }
 
+// badRequest is the answer to a body that cannot be read.
+func badRequest() *refusal { return handled(http.StatusBadRequest, "Bad Request") }
+
 // readJSON turns an object into fields.
 func readJSON(raw []byte) (body, *refusal) {
-	bad := &refusal{status: http.StatusBadRequest, contentType: typePlain, body: "Bad Request", regular: true}
 	dec := json.NewDecoder(strings.NewReader(string(raw)))
 	dec.UseNumber()
 	var object map[string]any
 	if err := dec.Decode(&object); err != nil {
-		return body{}, bad
+		return body{}, badRequest()
 	}
 	out := body{json: true, raw: raw}
 	for _, key := range slices.Sorted(maps.Keys(object)) {
@@ -139,7 +141,7 @@ func readMultipart(raw []byte, boundary string) (body, *refusal) {
 	var out body
 	parts, err := splitMultipart(raw, boundary)
 	if err != nil {
-		return body{}, &refusal{status: http.StatusBadRequest, contentType: typePlain, body: "Bad Request", regular: true}
+		return body{}, badRequest()
 	}
 	for _, part := range parts {
 		out.form.add(part[0], part[1])
@@ -190,3 +192,13 @@ func (p params) urlValues() url.Values {
 	}
 	return out
 }
+
+// mandatory refuses a form without a field.
+func (p params) mandatory(field string) *refusal {
+	if p.has(field) {
+		return nil
+	}
+	return missing(field)
+}
+
+func missing(field string) *refusal { return text(http.StatusBadRequest, "No provided "+field+"!") }

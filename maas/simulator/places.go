@@ -63,9 +63,9 @@ func (c *call) placeName(old, takenText string, taken func(string) bool) (string
 	name := c.form.get("name")
 	switch {
 	case name == "":
-		return "", invalid("name", "This field is required.")
+		return "", invalid("name", required)
 	case !nameForm().MatchString(name):
-		return "", invalid("name", "Enter a valid value.")
+		return "", invalid("name", badValue)
 	case name != old && taken(name):
 		return "", invalid("name", takenText)
 	}

@@ -131,7 +131,7 @@ func (c *call) settingValue(s setting) (any, *refusal) {
 	case int:
 		n, err := strconv.Atoi(strings.TrimSpace(text))
 		if err != nil {
-			return nil, invalid(s.name, "Enter a whole number.")
+			return nil, invalid(s.name, notWhole)
 		}
 		return n, nil
 	case nil:
@@ -163,7 +163,7 @@ func (c *call) oneOf(field, text, what string, part int) *refusal {
 	if slices.Contains(names, text) {
 		return nil
 	}
-	return invalid(field, pyRepr(text)+" is not a valid "+what+".  It should be one of: '"+strings.Join(names, "', '")+"'.")
+	return invalid(field, notOneOf(text, what, names))
 }
 
 // settingOf is a setting's value.

@@ -78,7 +78,7 @@ func readSpace(c *call) (*answer, *refusal) {
 func createSpace(c *call) (*answer, *refusal) {
 	sp := &space{name: c.form.get("name"), description: c.form.get("description")}
 	if sp.name != "" && !tagForm().MatchString(sp.name) {
-		return nil, invalid("name", "Enter a valid value.")
+		return nil, invalid("name", badValue)
 	}
 	for _, other := range c.allSpaces() {
 		if other.name == sp.name {

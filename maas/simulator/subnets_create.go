@@ -59,7 +59,7 @@ func (c *call) fillNetwork(n *subnet, errs *formErrors) {
 	prefix, err := netip.ParsePrefix(text)
 	switch {
 	case text == "":
-		errs.add("cidr", "This field is required.")
+		errs.add("cidr", required)
 		return
 	case err != nil:
 		errs.add("cidr", "Required format: <network>/<prefixlen>.")
@@ -74,7 +74,7 @@ func (c *call) fillNetwork(n *subnet, errs *formErrors) {
 		gateway, err := netip.ParseAddr(text)
 		switch {
 		case err != nil:
-			errs.add("gateway_ip", "Enter a valid IPv4 or IPv6 address.")
+			errs.add("gateway_ip", notAnAddress)
 		case !n.prefix.Contains(gateway) && !gateway.IsLinkLocalUnicast():
 			errs.add("gateway_ip", "Gateway IP must be within CIDR range.")
 		default:
@@ -138,7 +138,7 @@ func (c *call) fillVLAN(n *subnet, errs *formErrors) {
 	if text := c.form.get("vid"); text != "" {
 		var err error
 		if vid, err = strconv.Atoi(text); err != nil {
-			errs.add("vid", "Enter a whole number.")
+			errs.add("vid", notWhole)
 			return
 		}
 	}

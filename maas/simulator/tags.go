@@ -47,9 +47,9 @@ func createTag(c *call) (*answer, *refusal) {
 	_, taken := c.tags.get(name)
 	switch {
 	case name == "":
-		return nil, invalid("name", "This field is required.")
+		return nil, invalid("name", required)
 	case !tagForm().MatchString(name):
-		return nil, invalid("name", "Enter a valid value.")
+		return nil, invalid("name", badValue)
 	case taken:
 		return nil, invalid("name", "Tag with this Name already exists.")
 	}

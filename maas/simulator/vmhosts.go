@@ -67,7 +67,7 @@ func (c *call) vmHostOfPath() (*vmHost, *refusal) {
 			return h, nil
 		}
 	}
-	return nil, &refusal{status: http.StatusNotFound, contentType: typePlain, body: "Not Found", regular: true}
+	return nil, handled(http.StatusNotFound, "Not Found")
 }
 
 func listVMHosts(c *call) (*answer, *refusal) {
@@ -223,7 +223,7 @@ func (c *call) mandatoryTag() (string, *refusal) {
 	if name := c.form.get("tag"); name != "" {
 		return name, nil
 	}
-	return "", text(http.StatusBadRequest, "No provided tag!")
+	return "", missing("tag")
 }
 
 func (t *tx) tagVMHost(h *vmHost, name string) {

@@ -44,7 +44,7 @@ func (c *call) parseCompose(h *vmHost, f params) (composeForm, *refusal) {
 	}
 	if arch := f.get("architecture"); arch != "" {
 		if !slices.Contains(h.known.architectures, arch) {
-			errs.add("architecture", "Select a valid choice. "+arch+" is not one of the available choices.")
+			errs.add("architecture", badChoiceOf(arch))
 		}
 		out.architecture = arch
 	}
@@ -75,11 +75,11 @@ func countField(f params, field string, otherwise, least, most int, errs *formEr
 	n, err := strconv.Atoi(value)
 	switch {
 	case err != nil:
-		errs.add(field, "Enter a whole number.")
+		errs.add(field, notWhole)
 	case n > most && field != "cpu_speed":
-		errs.add(field, "Ensure this value is less than or equal to "+strconv.Itoa(most)+".")
+		errs.add(field, tooLarge(most))
 	case n < least:
-		errs.add(field, "Ensure this value is greater than or equal to "+strconv.Itoa(least)+".")
+		errs.add(field, tooSmall(least))
 	}
 	return n
 }
@@ -90,7 +90,7 @@ func pinnedCores(f params, most int, errs *formErrors) int {
 	for _, value := range f.all("pinned_cores") {
 		n, err := strconv.Atoi(value)
 		if err != nil || n < 0 || n >= most {
-			errs.add("pinned_cores", "Select a valid choice. "+value+" is not one of the available choices.")
+			errs.add("pinned_cores", badChoiceOf(value))
 			return 0
 		}
 		seen[n] = true

@@ -21,15 +21,15 @@ func (c *call) fillVMHost(h *vmHost, isNew bool) *refusal {
 	kind := f.get("type")
 	switch {
 	case isNew && kind == "":
-		errs.add("type", "This field is required.")
+		errs.add("type", required)
 	case kind != "" && kind != "lxd" && kind != "virsh":
-		errs.add("type", "Select a valid choice. "+kind+" is not one of the available choices.")
+		errs.add("type", badChoiceOf(kind))
 	case kind != "" && kind != h.kind:
 		errs.add("type", "Cannot change the type of a pod. Delete and re-create the pod with a different type.")
 	}
 	if isNew && len(errs.fields) == 0 && f.get("power_address") == "" {
 		// The fields of a type are looked at when all others are right.
-		errs.add("power_address", "This field is required.")
+		errs.add("power_address", required)
 	}
 	if refused := errs.refusal(); refused != nil {
 		return refused
@@ -75,9 +75,6 @@ func (c *call) placeVMHost(h *vmHost, errs *formErrors) {
 	}
 }
 
-// badChoice is the error for an object that does not exist.
-const badChoice = "Select a valid choice. That choice is not one of the available choices."
-
 func ratioField(f params, field string, target *float64, errs *formErrors) {
 	value := f.get(field)
 	if value == "" {
@@ -88,9 +85,9 @@ func ratioField(f params, field string, target *float64, errs *formErrors) {
 	case err != nil:
 		errs.add(field, "Enter a number.")
 	case ratio < 0:
-		errs.add(field, "Ensure this value is greater than or equal to 0.")
+		errs.add(field, tooSmall(0))
 	case ratio > 10:
-		errs.add(field, "Ensure this value is less than or equal to 10.")
+		errs.add(field, tooLarge(10))
 	default:
 		*target = ratio
 	}
