@@ -3,6 +3,7 @@ package maas
 import (
 	"context"
 	"encoding/base64"
+	"strings"
 )
 
 // DeployParams says what to install on an allocated machine.
@@ -41,11 +42,13 @@ func (c *Client) Deploy(ctx context.Context, systemID string, params DeployParam
 	return c.machineCall(ctx, r, systemID)
 }
 
-// ReleaseParams says how a machine is given back. Without any erase flag MAAS's own setting decides.
+// ReleaseParams says how a machine is given back. Without any erase flag MAAS's own setting decides, see [Client.ErasesOnRelease].
 type ReleaseParams struct {
 	Comment string
 	// Erase wipes the disks; QuickErase only their ends; SecureErase by the disk's own command where it can.
 	Erase, QuickErase, SecureErase bool
+	// Scripts are names or tags of release scripts. MAAS 3.5; older ones ignore them.
+	Scripts []string
 }
 
 // Release gives a machine back. It is no error for a machine that is Ready or Releasing already; and with an
@@ -57,6 +60,8 @@ func (c *Client) Release(ctx context.Context, systemID string, params ReleasePar
 	erase := params.Erase || params.QuickErase || params.SecureErase
 	f := fields{}.addTrue("erase", erase).addTrue("quick_erase", params.QuickErase).
 		addTrue("secure_erase", params.SecureErase).add("comment", params.Comment)
+	// Of a field that stands there twice MAAS sees the last alone: it splits one at its commas.
+	f.add("scripts", strings.Join(params.Scripts, ","))
 	r.form = f.values()
 	return c.machineCall(ctx, r, systemID)
 }

@@ -180,6 +180,11 @@ func TestWritesSendForms(t *testing.T) {
 			return err
 		},
 			"POST", "machines/4y3h7n/", "release", url.Values{"erase": {"true"}, "secure_erase": {"true"}, "comment": {"c"}}},
+		"release with scripts": {func(c *Client) error {
+			_, err := c.Release(ctx, "4y3h7n", ReleaseParams{Scripts: []string{"reset-bios", "drain"}})
+			return err
+		},
+			"POST", "machines/4y3h7n/", "release", url.Values{"scripts": {"reset-bios,drain"}}},
 		"abort":    {func(c *Client) error { _, err := c.Abort(ctx, "4y3h7n", "why"); return err }, "POST", "machines/4y3h7n/", "abort", url.Values{"comment": {"why"}}},
 		"power on": {func(c *Client) error { _, err := c.PowerOn(ctx, "4y3h7n", "why"); return err }, "POST", "machines/4y3h7n/", "power_on", url.Values{"comment": {"why"}}},
 		"annotate": {func(c *Client) error {

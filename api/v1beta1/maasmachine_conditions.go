@@ -48,6 +48,9 @@ const (
 	// UnsupportedBootstrapFormatReason: the bootstrap data is in a format that the image's cloud-init cannot read. Do: set
 	// format `cloud-config` in the KubeadmControlPlane, or in a new KubeadmConfigTemplate that the MachineDeployment refers to.
 	UnsupportedBootstrapFormatReason = "UnsupportedBootstrapFormat"
+	// ReleaseScriptsUnsupportedReason: `spec.release.scripts` names release scripts, and MAAS is older than 3.5, which cannot run them. Do:
+	// remove the scripts from the MaasMachine, and from its MaasMachineTemplate; or upgrade MAAS.
+	ReleaseScriptsUnsupportedReason = "ReleaseScriptsUnsupported"
 	// ClaimingReason: a machine is being allocated, which takes seconds, or MAAS was too busy for it and is asked again.
 	ClaimingReason = "Claiming"
 	// ClaimOutcomeUnknownReason: MAAS, or a proxy before it, gave no usable answer to a claim. What became of it is looked up before anything else is
@@ -176,13 +179,17 @@ const (
 	// LeavingDNSReason: the address is being taken out of the DNS record, which comes before the release. Do: if it stays, the
 	// message says why MAAS does not let it go.
 	LeavingDNSReason = "LeavingDNS"
-	// ReleasingReason: MAAS is releasing the machine, or was too busy to begin and is asked again. Erasing disks takes long.
+	// ReleasingReason: MAAS is releasing the machine, runs release scripts on it, or was too busy to begin and is asked again.
 	ReleasingReason = "Releasing"
+	// ErasingDisksReason: MAAS erases the disks of the machine, and frees it when that is done. The object goes when the machine is free, or when
+	// its disks have been erased for 20 minutes without trouble: MAAS is left to finish what takes longer. Do: wait.
+	ErasingDisksReason = "ErasingDisks"
 	// ReleaseOutcomeUnknownReason: MAAS, or a proxy before it, gave no usable answer to the release. The machine is read before anything else is
 	// done. Do: wait, for it passes within minutes. If it keeps coming back, look into MAAS's own log, and at how busy it is.
 	ReleaseOutcomeUnknownReason = "ReleaseOutcomeUnknown"
 	// ReleaseFailedReason: MAAS refuses to release the machine, or says that it could not; the message has MAAS's words. Do: look at the machine
-	// in MAAS, above all at its power settings.
+	// in MAAS, above all at its power settings. It is tried again by itself, less and less often. Where erasing the disks failed, set
+	// `spec.release.erase` of the MaasMachine to `None` to release the machine with the data on it.
 	// For hardware beyond hope: the annotation `infrastructure.cluster.x-k8s.io/maas-abandon`, with the reason as its value,
 	// lets the object go without a release.
 	ReleaseFailedReason = "ReleaseFailed"

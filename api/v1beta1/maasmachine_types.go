@@ -116,6 +116,11 @@ type MaasMachineSpec struct {
 	// +optional
 	KeepFailed bool `json:"keepFailed,omitempty"`
 
+	// release says how the machine is given back. Unlike most of the spec it may be changed at any time, also while the machine is being
+	// released.
+	// +optional
+	Release ReleasePolicy `json:"release,omitempty,omitzero"`
+
 	// addressFrom chooses which of the machine's addresses counts. Without it, that of the boot interface.
 	// +optional
 	AddressFrom AddressSelector `json:"addressFrom,omitempty,omitzero"`

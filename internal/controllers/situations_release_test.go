@@ -145,6 +145,7 @@ func releaseSituations() []situation {
 		{
 			name: "Erasing the machine's disks failed, and MAAS refuses to try again",
 			wrong: deleted(func(w *world, id string) error {
+				erases(infrav1.EraseSecure)(w)
 				w.answers("release", 409, "Machine cannot be released in its current state ('Failed disk erasing').")
 				return w.region.SetStatus(id, simulator.StatusFailedDiskErasing)
 			}),

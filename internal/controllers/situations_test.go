@@ -62,7 +62,7 @@ func sections() []section {
 		{"A machine is not deployed", "Look at `MachineDeployed` of the MaasMachine.", deploySituations()},
 		{"A machine that ran does so no longer", "Look at `Ready` of the MaasMachine.", keepSituations()},
 		{"A machine runs, but not as part of its cluster", "Look at `NodeProviderIDSet` and `DNSAttached` of the MaasMachine.", joinSituations()},
-		{"A machine is not given back", "Look at `Deleting` of the MaasMachine.", releaseSituations()},
+		{"A machine is not given back", "Look at `Deleting` of the MaasMachine.", append(releaseSituations(), eraseSituations()...)},
 		{"The control plane has no address", "Look at `LoadBalancerReady` of the MaasCluster.", endpointSituations()},
 		{"MAAS does not answer as it should", "Look at `MAASAvailable` of the MaasCluster.", regionSituations()},
 		{"MAAS lacks something that a cluster needs", "Look at `ZonesAndPoolsFound`, `ImagesFound`, `DomainServed` and `EndpointResolves` of the MaasCluster.", checkSituations()},

@@ -21,6 +21,7 @@ func specSeeds() [][2]string {
 		{`{"providerID":"maas:///z1/4y3h7n","systemID":"4y3h7n"}`, `{"providerID":"maas:////","systemID":"/"}`},
 		{`{"lxd":{"enabled":true},"parent":"abc123"}`, `{"lxd":{"enabled":false},"parent":""}`},
 		{`{"minCPU":-1,"minMemory":-2,"minDiskSize":-3,"architecture":"amd64/"}`, `{"subnets":[" "],"resourcePool":" ","failureDomain":"\n"}`},
+		{`{"release":{"erase":"Full","scripts":["a"]}}`, `{"release":{"erase":"x","scripts":["a,b","","a","a"]}}`},
 		{`{"storage":"root:1(ssd),2","interfaces":"eth0:vid=1;eth1:ip=::1"}`, `{"storage":"))((","interfaces":"a:b=c"}`},
 		{`{"lxd":null,"addressFrom":{"subnet":"a"}}`, `{"lxd":[1,{"a":[]}],"addressFrom":{"interface":"eno1"}}`},
 	}

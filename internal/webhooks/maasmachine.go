@@ -4,6 +4,7 @@ import (
 	"context"
 	"strconv"
 
+	"k8s.io/apimachinery/pkg/api/equality"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 	"sigs.k8s.io/controller-runtime/pkg/webhook/admission"
 
@@ -47,11 +48,14 @@ func changedMachine(before, now *infrav1.MaasMachine) field.ErrorList {
 	spec := field.NewPath("spec")
 	found := kept(before.Spec, now.Spec, spec,
 		"cannot be changed: the machine was chosen and installed by it. For another machine, make another template and let the Machine be replaced",
-		"failureDomain", "keepFailed", "systemID", "providerID")
+		"failureDomain", "keepFailed", "release", "systemID", "providerID")
 	if before.Spec.FailureDomain != now.Spec.FailureDomain {
 		if fault := nameFault(now.Spec.FailureDomain); fault != "" {
 			found = append(found, field.Invalid(spec.Child("failureDomain"), now.Spec.FailureDomain, fault))
 		}
+	}
+	if !equality.Semantic.DeepEqual(before.Spec.Release, now.Spec.Release) {
+		found = append(found, wellFormedRelease(now.Spec.Release, spec.Child("release"))...)
 	}
 	found = append(found, sameMachine(before.Spec, now.Spec, spec)...)
 	if wrong := fixedAnnotation(infrav1.ClaimAnnotation, before.Annotations, now.Annotations,

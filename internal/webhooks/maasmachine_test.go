@@ -41,6 +41,10 @@ func contradictory(m *infrav1.MaasMachine) {
 	m.Spec.ProviderID = "maas:///z1/other1"
 }
 
+func release(erase infrav1.Erase, scripts ...string) infrav1.ReleasePolicy {
+	return infrav1.ReleasePolicy{Erase: erase, Scripts: scripts}
+}
+
 func lxd(m *infrav1.MaasMachine) {
 	m.Spec.LXD = &apiextensionsv1.JSON{Raw: []byte(`{"enabled":true}`)}
 	m.Spec.Parent = "abc123"
@@ -104,6 +108,12 @@ func specCases() map[string]struct {
 		"negative memory":            {func(s *spec) { s.MinMemory = -1 }, ".minMemory: Invalid value: -1: must be 0 or more"},
 		"a negative size":            {func(s *spec) { s.MinDiskSize = -1 }, ".minDiskSize: Invalid value: -1: must be 0 or more"},
 		"to memory, with a disk":     {func(s *spec) { s.DeployInMemory, s.MinDiskSize = true, 100 }, ""},
+		"a full erase, and scripts":  {func(s *spec) { s.Release = release(infrav1.EraseFull, "reset-bios", "drain") }, ""},
+		"no erase":                   {func(s *spec) { s.Release = release(infrav1.EraseNone) }, ""},
+		"an erase of another kind":   {func(s *spec) { s.Release = release("Shred") }, `.release.erase: Unsupported value: "Shred"`},
+		"scripts in one word":        {func(s *spec) { s.Release = release("", "a", "b,c") }, `.release.scripts[1]: Invalid value: "b,c": must be the name or a tag of one release script`},
+		"a script with a space":      {func(s *spec) { s.Release = release("", " a") }, ".release.scripts[0]: Invalid value"},
+		"a script twice":             {func(s *spec) { s.Release = release("", "a", "b", "a") }, `.release.scripts[2]: Duplicate value: "a"`},
 		"an LXD machine": {func(s *spec) { s.LXD = &apiextensionsv1.JSON{Raw: []byte(`{}`)} },
 			".lxd: Forbidden: LXD virtual machines are not made by this provider: remove the field"},
 		"a parent": {func(s *spec) { s.Parent = "abc123" }, ".parent: Forbidden: LXD virtual machines are not made by this provider"},
@@ -180,6 +190,8 @@ func TestChangesOfMaasMachines(t *testing.T) {
 			m.Annotations[infrav1.ClaimAttemptAnnotation] = "4y3h7n 2026-01-01T00:00:00Z"
 		}, func(m *infrav1.MaasMachine) { delete(m.Annotations, infrav1.ClaimAttemptAnnotation) }, ""},
 		"keep it when it fails": {deployed, func(m *infrav1.MaasMachine) { m.Spec.KeepFailed = true }, ""},
+		"erase it":              {deployed, func(m *infrav1.MaasMachine) { m.Spec.Release = release(infrav1.EraseQuick, "drain") }, ""},
+		"erase it somehow":      {deployed, func(m *infrav1.MaasMachine) { m.Spec.Release = release("Shred") }, "spec.release.erase: Unsupported value"},
 		"another zone":          {deployed, func(m *infrav1.MaasMachine) { m.Spec.FailureDomain = "z2" }, ""},
 		"a zone with a space":   {deployed, func(m *infrav1.MaasMachine) { m.Spec.FailureDomain = " z2" }, "spec.failureDomain: Invalid value"},
 		"tags in another order": {deployed, func(m *infrav1.MaasMachine) { m.Spec.Tags = []string{"gpu_2", "ssd"} }, ""},

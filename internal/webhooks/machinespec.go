@@ -42,6 +42,7 @@ func wellFormed(spec infrav1.MaasMachineSpec, path *field.Path) field.ErrorList 
 		}
 	}
 	found = append(found, wellFormedTags(spec, path)...)
+	found = append(found, wellFormedRelease(spec.Release, path.Child("release"))...)
 	for i, subnet := range spec.Subnets {
 		if fault := nameFault(subnet); fault != "" || subnet == "" {
 			found = append(found, field.Invalid(path.Child("subnets").Index(i), subnet, "must be a subnet as MAAS specifies it, without spaces around it"))

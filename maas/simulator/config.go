@@ -29,6 +29,9 @@ type Config struct {
 	// and noble when empty. More can be uploaded through the API, for the
 	// architectures of these.
 	Images []Image `json:"images,omitempty"`
+	// ReleaseScripts are the names of those that a release may ask for. None does
+	// anything: they take as long as Durations.Test. MAAS 3.5 and newer.
+	ReleaseScripts []string `json:"releaseScripts,omitempty"`
 	// ImageDir is a folder for the content of images that are uploaded, one file
 	// per sha256, named for it. It is made if it is not there, and not for two
 	// regions at once. When empty, content is checked and dropped.

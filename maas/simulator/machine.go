@@ -15,7 +15,7 @@ func machineOperations() []operation {
 		{http.MethodPut, "/machines/{system_id}/", "", machineAdmins, updateMachine, "Power parameters are kept and not checked"},
 		{http.MethodDelete, "/machines/{system_id}/", "", machineAdmins, deleteMachine, ""},
 		{http.MethodPost, "/machines/{system_id}/", "deploy", editors, deployMachine, "options for VM hosts, VMware, hardware sync, crash dumps and bridges have no effect"},
-		{http.MethodPost, "/machines/{system_id}/", "release", editors, releaseMachine, "runs no release scripts, and a quick or secure erase takes as long as a full one"},
+		{http.MethodPost, "/machines/{system_id}/", "release", editors, releaseMachine, "release scripts do nothing, and a quick or secure erase takes as long as a full one"},
 		{http.MethodPost, "/machines/{system_id}/", "abort", editors, abortMachine, ""},
 		{http.MethodPost, "/machines/{system_id}/", "power_on", editors, powerOnMachine, ""},
 		{http.MethodPost, "/machines/{system_id}/", "power_off", editors, powerOffMachine, "`stop_mode` makes no difference"},

@@ -22,16 +22,23 @@ func releaseMachine(c *call) (*answer, *refusal) {
 	} else if _, refused := c.form.boolean("erase"); refused != nil {
 		return nil, refused
 	}
+	scripts, unknown := c.releaseScripts()
 	switch {
 	case m.status.in(StatusReady, StatusReleasing):
 		return ok(c.render(m))
 	case !m.status.in(releasable()...):
 		return nil, conflict("Machine cannot be released in its current state ('" + m.status.String() + "').")
 	}
+	if unknown != nil {
+		return nil, unknown
+	}
 	c.byUser(m, "User releasing node", c.form.get("comment"))
-	if erase || c.erasesOnRelease() {
+	switch {
+	case erase || c.erasesOnRelease():
 		c.erase(m)
-	} else {
+	case len(scripts) > 0:
+		c.runScripts(m)
+	default:
 		c.tx.release(m)
 	}
 	return ok(c.render(m))

@@ -73,10 +73,10 @@ func (r *Reconciler) actOutside(ctx context.Context, o *observation, s step) err
 	switch s := s.(type) {
 	case annotate:
 		return r.write(ctx, o, s.systemID, o.annotations())
-	case releaseExtra:
-		return r.release(ctx, o, s.systemID)
+	case releaseExtra: // nothing was installed on it: there is nothing to erase
+		return r.release(ctx, o, s.systemID, maas.ReleaseParams{Comment: comment(o)})
 	case release:
-		return r.release(ctx, o, s.systemID)
+		return r.giveBack(ctx, o, s.systemID)
 	case powerOn:
 		_, err := r.MAAS.PowerOn(ctx, o.machine.SystemID, comment(o))
 		if err == nil {
@@ -203,8 +203,8 @@ func (r *Reconciler) deploy(ctx context.Context, o *observation) (failure, err e
 	return failure, nil
 }
 
-func (r *Reconciler) release(ctx context.Context, o *observation, systemID string) error {
-	_, err := r.MAAS.Release(ctx, systemID, maas.ReleaseParams{Comment: comment(o)})
+func (r *Reconciler) release(ctx context.Context, o *observation, systemID string, params maas.ReleaseParams) error {
+	_, err := r.MAAS.Release(ctx, systemID, params)
 	if err == nil {
 		r.tell(o, normal, telemetry.ReleaseStarted, telemetry.ActionRelease, "MAAS %s releases machine %s", o.maasHost, systemID)
 	}
@@ -258,6 +258,8 @@ func (r *Reconciler) letGo(ctx context.Context, o *observation, because ending) 
 	case kept:
 		r.tell(o, warning, telemetry.Kept, telemetry.ActionRelease, "the deployment of %s failed, and it is kept: look at %s, and release it there",
 			o.nameOf(o.machine), o.page)
+	case beingErased:
+		r.tell(o, normal, telemetry.Released, telemetry.ActionRelease, "MAAS %s erases the disks of %s, and frees it when that is done", o.maasHost, o.storedName())
 	case abandoned:
 		r.tell(o, warning, telemetry.Abandoned, telemetry.ActionRelease, "%s in MAAS %s was abandoned, not released: %s",
 			o.storedName(), o.maasHost, o.abandonReason())

@@ -122,6 +122,9 @@ func (o observation) refusalOf(err error, r request) string {
 			_, words, _ = strings.Cut(words, ": ")
 			return fmt.Sprintf("MAAS %s does not accept spec.%s %q (%s): correct it in a new MaasMachineTemplate", o.maasHost, field, value, words)
 		}
+	case errors.Is(err, maas.ErrInvalid) && r.condition == infrav1.MachineDeletingCondition && (o.wantsErase() || o.wantsScripts()):
+		return fmt.Sprintf("MAAS %s refuses to %s as spec.release of MaasMachine %s asks (%s): correct that; CAPMAAS tries again by itself",
+			o.maasHost, r.to, o.object.Name, words)
 	case errors.Is(err, maas.ErrForbidden):
 		if said {
 			words = " (" + words + ")"

@@ -62,6 +62,8 @@ type Reconciler struct {
 	controller capicontroller.Controller // for watches in workload clusters
 	searches   searches
 	warnings   warnings
+	retries    retries
+	region     region
 	maxSteps   int // 0 means defaultMaxSteps
 }
 
@@ -178,6 +180,7 @@ func (r *Reconciler) forget(key client.ObjectKey) {
 	r.Inventory.Forget(key)
 	r.searches.forget(key)
 	r.warnings.forget(key)
+	r.retries.forget(key)
 	r.Reservations.Release(key)
 }
 
@@ -198,7 +201,7 @@ func (o observation) rest(last wait) time.Duration {
 	woken := !o.direct && o.machine != nil
 	isOff := o.machine != nil && o.provisioned() && o.machine.PowerState != maas.PowerOn
 	joins := o.dns.managed && !o.dns.attached && !o.leaving()
-	if woken && !isOff && !joins {
+	if woken && !isOff && !joins && !last.timed {
 		return 5 * last.after
 	}
 	return last.after

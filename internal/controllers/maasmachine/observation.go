@@ -46,7 +46,13 @@ type observation struct {
 	candidate  string // the system ID of a free machine that fits and that no other claim of this process is after
 	scarcity   string // why there is none
 	malformed  error  // MAAS does not understand what the spec asks of a machine
-	failure    string // MAAS's words for why the deployment failed
+	failure    string // MAAS's words for why the deployment, or the release, failed
+	// erasesAnyway says that MAAS erases disks at every release. It is read only where erasing them failed, and the spec does not say.
+	erasesAnyway bool
+	version      maas.Version // of MAAS; read only where the spec has what older ones lack
+
+	// asked is what was asked of machines in vain, by system ID, once the object goes.
+	asked map[string]asked
 
 	dns  dns
 	node nodeLink

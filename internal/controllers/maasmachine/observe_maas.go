@@ -22,8 +22,8 @@ func (r *Reconciler) observeShared(ctx context.Context, o *observation) bool {
 		return false
 	}
 	m, ok := r.Inventory.Look(o.systemID())
-	// Of a failed deployment MAAS's own words are wanted, which the view does not have.
-	if !ok || m.Status == maas.StatusFailedDeployment {
+	// Of what failed MAAS's own words are wanted, which the view does not have.
+	if !ok || o.wantsWords(m) {
 		return false
 	}
 	user, err := r.Identity.User(ctx)
@@ -35,18 +35,24 @@ func (r *Reconciler) observeShared(ctx context.Context, o *observation) bool {
 		return false
 	}
 	o.machine, o.standing, o.page = m, holdsOurs, r.MAAS.MachineURL(m.SystemID)
+	r.observeRequests(o)
 	return true
 }
 
 // forgetMAAS drops what was seen before.
 func (o *observation) forgetMAAS() {
 	o.unreadable, o.user, o.standing, o.machine, o.claimed, o.strangers = nil, "", holdsNone, nil, nil, ""
-	o.page, o.candidate, o.scarcity, o.malformed, o.failure = "", "", "", nil, ""
+	o.page, o.candidate, o.scarcity, o.malformed, o.failure, o.erasesAnyway, o.asked = "", "", "", nil, "", false, nil
 }
 
 // observeMAAS reads what MAAS says of the machines of an object. What it fills is complete, or unreadable says why not.
 func (r *Reconciler) observeMAAS(ctx context.Context, o *observation) {
 	o.forgetMAAS()
+	if o.wantsScripts() {
+		if o.version, o.unreadable = r.region.versionOf(ctx, r.MAAS, o.now); o.unreadable != nil {
+			return
+		}
+	}
 	_, missing := o.prerequisite()
 	if o.contradiction() != "" || o.systemID() == "" && o.token() == "" && (missing || o.deleting()) {
 		return
@@ -78,8 +84,12 @@ func (r *Reconciler) observeMAAS(ctx context.Context, o *observation) {
 	if o.machine != nil {
 		o.page = r.MAAS.MachineURL(o.machine.SystemID)
 	}
-	if o.standing == holdsOurs && o.machine.Status == maas.StatusFailedDeployment {
+	r.observeRequests(o)
+	if o.standing == holdsOurs && o.wantsWords(o.machine) {
 		o.failure = r.failureOf(ctx, o.machine)
+	}
+	if o.standing == holdsOurs && o.deleting() && o.eraseUnclear(o.machine) {
+		o.erasesAnyway, o.unreadable = r.erasesOnRelease(ctx)
 	}
 }
 
@@ -199,7 +209,7 @@ func (r *Reconciler) read(ctx context.Context, systemID string) (*maas.Machine, 
 	return m, nil
 }
 
-// failureOf finds MAAS's own words for why a deployment failed. MAAS before 3.5 has them in its event log alone.
+// failureOf finds MAAS's own words for why a deployment or a release failed. MAAS before 3.5 has them in its event log alone.
 func (r *Reconciler) failureOf(ctx context.Context, m *maas.Machine) string {
 	if m.ErrorDescription != "" {
 		return brief(m.ErrorDescription, maxWords)
@@ -207,8 +217,12 @@ func (r *Reconciler) failureOf(ctx context.Context, m *maas.Machine) string {
 	ctx, cancel := context.WithTimeout(ctx, readPatience)
 	defer cancel()
 	page, err := r.MAAS.Events(ctx, maas.EventFilter{SystemIDs: []string{m.SystemID}, Level: "WARNING", Limit: 1})
-	if err != nil || len(page.Events) == 0 {
+	switch {
+	case err == nil && len(page.Events) > 0:
+	case m.Status == maas.StatusFailedDeployment:
 		return brief(m.StatusMessage, maxWords)
+	default:
+		return ""
 	}
 	return brief(page.Events[0].Type+": "+page.Events[0].Description, maxWords)
 }

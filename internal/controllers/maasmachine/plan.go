@@ -123,6 +123,8 @@ func (o observation) prerequisite() (wait, bool) {
 	case o.cluster.Status.Initialization.InfrastructureProvisioned == nil || !*o.cluster.Status.Initialization.InfrastructureProvisioned:
 		w.reason, w.message = infrav1.WaitingForClusterInfrastructureReason,
 			fmt.Sprintf("waiting until %s is provisioned: look at its conditions", o.infraName())
+	case o.lacksScripts() != "":
+		w.reason, w.message = infrav1.ReleaseScriptsUnsupportedReason, o.lacksScripts()
 	case !o.bootstrap.ready:
 		w.reason, w.message = infrav1.WaitingForBootstrapDataReason, o.waitsForBootstrap()
 	case o.bootstrap.format != "" && o.bootstrap.format != "cloud-config":

@@ -82,6 +82,8 @@ func nextGiveBack(o observation, left []*maas.Machine) step {
 		return removeFinalizer{notOurs}
 	case o.keeps():
 		return removeFinalizer{kept}
+	case o.standing == holdsOurs && o.machine.Status == maas.StatusDiskErasing:
+		return removeFinalizer{beingErased}
 	}
 	return removeFinalizer{released}
 }
@@ -102,6 +104,9 @@ func nextReleaseOf(o observation, m *maas.Machine) step {
 	case s.release == underWay:
 		w.reason, w.message = infrav1.ReleasingReason, o.tells(m)
 		return w
+	case s.release == erasing:
+		w.reason, w.message = infrav1.ErasingDisksReason, o.tellsErasing(m)
+		return w
 	case s.release == handedBack:
 		w.reason, w.message = infrav1.ReleaseBlockedReason, fmt.Sprintf("%s and was given back with that, but is still on: %s; nothing else is needed", o.tells(m), s.todo)
 		return w
@@ -110,6 +115,12 @@ func nextReleaseOf(o observation, m *maas.Machine) step {
 		return w
 	case m.Locked:
 		w.reason, w.message = infrav1.ReleaseBlockedReason, o.nameOf(m)+" is locked, and MAAS refuses to release it: unlock it in MAAS"
+		return w
+	case o.lacksScripts() != "":
+		w.reason, w.message, w.after = infrav1.ReleaseBlockedReason, o.lacksScripts(), settled
+		return w
+	case o.eraseUnclear(m):
+		w.reason, w.message, w.after = infrav1.ReleaseFailedReason, o.tellsFailedRelease(m), 5*settled
 		return w
 	}
 	// When a release starts MAAS forgets the agent name; if the release then fails, only the annotation says that it is ours.
@@ -121,7 +132,11 @@ func nextReleaseOf(o observation, m *maas.Machine) step {
 		return mark
 	}
 	done, err := o.did(act)
-	if !done {
+	again := o.asked[m.SystemID]
+	switch {
+	case !done && o.now.Before(again.due()), done && err == nil && releaseFailed(m):
+		return o.waitToRetry(m, again)
+	case !done:
 		return act
 	}
 	return o.waitAfter(err, o.toRelease(m))
@@ -182,7 +197,7 @@ func (o observation) notFree() []*maas.Machine {
 	var all []*maas.Machine
 	add := func(m *maas.Machine) {
 		s := stateOf(m).release
-		if s == isFree || s == handedBack && m.PowerState != maas.PowerOn {
+		if s == isFree || s == handedBack && m.PowerState != maas.PowerOn || o.erasesWell(m) {
 			return
 		}
 		all = append(all, m)

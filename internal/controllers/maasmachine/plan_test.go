@@ -122,8 +122,8 @@ func TestNextStep(t *testing.T) {
 		{maas.StatusFailedDeployment, adopts, "wait: MachineDeployed MachineDeployFailed", left, releases},
 		{maas.StatusReleasing, toBeFree, released, left, "wait: Deleting Releasing"},
 		{maas.StatusFailedReleasing, toBeFree, released, left, releases},
-		{maas.StatusDiskErasing, toBeFree, released, left, free},
-		{maas.StatusFailedDiskErasing, toBeFree, released, left, releases},
+		{maas.StatusDiskErasing, toBeFree, released, left, "wait: Deleting ErasingDisks"},        // for a while; see below
+		{maas.StatusFailedDiskErasing, toBeFree, released, left, "wait: Deleting ReleaseFailed"}, // nothing says whether to erase them; see below
 		{maas.StatusRescueMode, adopts, rescue, left, blocked},
 		{maas.StatusEnteringRescueMode, adopts, rescue, left, blocked},
 		{maas.StatusFailedEnteringRescueMode, adopts, rescue, left, blocked},

@@ -23,6 +23,7 @@ const (
 	releaseIt      givingBack = iota // MAAS takes a release in this state
 	underWay                         // wait for it
 	isFree                           // nothing is left to do
+	erasing                          // MAAS frees it when its disks are erased, unless that fails soon
 	handedBack                       // marked broken: it was given back, unless it still runs
 	waitsForPerson                   // MAAS refuses a release until somebody acts, or until what runs is over
 )
@@ -74,7 +75,7 @@ var states = [...]state{
 	{maas.StatusFailedReleasing, "its release failed", -1,
 		failed, infrav1.MachineBeingReleasedReason, releaseIt, ""},
 	{maas.StatusDiskErasing, "its disks are being erased", -1,
-		failed, infrav1.MachineBeingReleasedReason, isFree, ""},
+		failed, infrav1.MachineBeingReleasedReason, erasing, ""},
 	{maas.StatusFailedDiskErasing, "erasing its disks failed", -1,
 		failed, infrav1.MachineBeingReleasedReason, releaseIt, ""},
 	{maas.StatusRescueMode, "an operator has it in rescue mode", 1,

@@ -34,7 +34,7 @@ func statusOf(o observation, last wait) (infrav1.MaasMachineStatus, error) {
 		setPower(object, powerOf(o), set)
 		setOrDelete(object, infrav1.MachineDNSAttachedCondition, dnsOf(o), set)
 	}
-	set(deletingOf(o, last))
+	setDeleting(object, deletingOf(o, last), set)
 	return object.Status, summarise(object)
 }
 
@@ -254,6 +254,15 @@ func deletingOf(o observation, last wait) *metav1.Condition {
 		c.Reason, c.Message = waits.Reason, waits.Message
 	}
 	return &c
+}
+
+// setDeleting makes the time of Deleting that since which the disks have been erased, while they are.
+func setDeleting(object *infrav1.MaasMachine, c *metav1.Condition, set func(*metav1.Condition)) {
+	before := conditions.Get(object, infrav1.MachineDeletingCondition)
+	if before != nil && (before.Reason == infrav1.ErasingDisksReason) != (c.Reason == infrav1.ErasingDisksReason) {
+		conditions.Delete(object, infrav1.MachineDeletingCondition)
+	}
+	set(c)
 }
 
 // missingAddress says why a machine of the control plane has no address that counts.

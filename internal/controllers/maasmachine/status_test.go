@@ -117,7 +117,7 @@ func TestStatusIsStable(t *testing.T) {
 		for _, status := range maas.AllStatuses() {
 			o := seen(p, status)
 			first := told(t, o)
-			o.object, o.now = first, o.now.Add(time.Hour)
+			o.object, o.now = first, o.now.Add(10*time.Minute)
 			second := told(t, o)
 			for i := range first.Status.Conditions {
 				if a, b := first.Status.Conditions[i], second.Status.Conditions[i]; a != b {

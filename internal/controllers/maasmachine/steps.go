@@ -49,6 +49,7 @@ type (
 		reason, message string
 		unknown         bool // the condition is Unknown, not False
 		after           time.Duration
+		timed           bool // something is to be done then, and nothing else wakes us for it
 	}
 )
 
@@ -93,6 +94,7 @@ const (
 	gone           ending = "gone"
 	abandoned      ending = "abandoned"
 	kept           ending = "kept"
+	beingErased    ending = "being erased"
 )
 
 func (ensureClaim) key() string     { return "ensure claim" }

@@ -50,6 +50,8 @@ type world struct {
 	inventory *inventory.Inventory
 	publisher *endpoint.Publisher
 	steps     int // that a reconcile takes before it is killed; 0 for all
+	// kept is the one reconciler that there is, with what it remembers; nil makes a new one for each reconcile.
+	kept *Reconciler
 }
 
 // newWorld has a cluster c1 whose infrastructure is provisioned, and three free machines.
@@ -142,6 +144,9 @@ func (w *world) add(name string, controlPlane bool, change ...func(*infrav1.Maas
 
 // reconciler is a new one each time: nothing may depend on what one remembers.
 func (w *world) reconciler() *Reconciler {
+	if w.kept != nil {
+		return w.kept
+	}
 	machines, publisher := w.inventory, w.publisher
 	if machines == nil {
 		machines = inventory.New(w.maas, w.clock.Now)

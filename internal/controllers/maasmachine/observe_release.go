@@ -1,0 +1,79 @@
+package maasmachine
+
+import (
+	"context"
+	"sync"
+	"time"
+
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/capmaas/cluster-api-provider-maas/maas"
+)
+
+// wantsWords says that something failed on a machine, so that MAAS's own words for it are worth a request.
+func (o observation) wantsWords(m *maas.Machine) bool {
+	switch m.Status {
+	case maas.StatusFailedDeployment:
+		return true
+	case maas.StatusFailedReleasing, maas.StatusFailedDiskErasing:
+		return o.deleting()
+	}
+	// MAAS put it back.
+	return o.deleting() && o.asked[m.SystemID].moved && stateOf(m).release == releaseIt
+}
+
+// observeRequests looks up what was asked of the machines that are to be given back.
+func (r *Reconciler) observeRequests(o *observation) {
+	if !o.deleting() {
+		return
+	}
+	o.asked = map[string]asked{}
+	for _, m := range o.notFree() {
+		o.asked[m.SystemID] = r.retries.see(client.ObjectKeyFromObject(o.object), m.SystemID, o.releasesHow(), m.Status.String(), o.now)
+	}
+}
+
+// giveBack releases a machine as the spec says, and remembers that.
+func (r *Reconciler) giveBack(ctx context.Context, o *observation, systemID string) error {
+	state := ""
+	for _, m := range o.notFree() {
+		if m.SystemID == systemID {
+			state = m.Status.String()
+		}
+	}
+	err := r.release(ctx, o, systemID, o.releaseParams())
+	r.retries.note(client.ObjectKeyFromObject(o.object), systemID, o.releasesHow(), state, r.now(), err)
+	return err
+}
+
+func (r *Reconciler) erasesOnRelease(ctx context.Context) (bool, error) {
+	ctx, cancel := context.WithTimeout(ctx, readPatience)
+	defer cancel()
+	return r.MAAS.ErasesOnRelease(ctx)
+}
+
+// region remembers what MAAS says of itself.
+type region struct {
+	mu      sync.Mutex
+	version maas.Version
+	asked   time.Time
+}
+
+// versionFresh is how long a version is believed. MAAS may be upgraded at any time.
+const versionFresh = 5 * time.Minute
+
+func (r *region) versionOf(ctx context.Context, api *maas.Client, now time.Time) (maas.Version, error) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if !r.asked.IsZero() && now.Sub(r.asked).Abs() < versionFresh {
+		return r.version, nil
+	}
+	ctx, cancel := context.WithTimeout(ctx, readPatience)
+	defer cancel()
+	version, err := api.Version(ctx)
+	if err != nil {
+		return maas.Version{}, err
+	}
+	r.version, r.asked = version, now
+	return version, nil
+}
