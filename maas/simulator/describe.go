@@ -3,7 +3,6 @@ package simulator
 import (
 	"encoding/json"
 	"net/http"
-	"slices"
 	"strings"
 )
 
@@ -97,9 +96,4 @@ func (o operation) describe() describedAction {
 		out.Op = &o.op
 	}
 	return out
-}
-
-// operations are those that the region's version of MAAS has.
-func (r *Region) operations() []operation {
-	return slices.DeleteFunc(operations(), func(o operation) bool { return strings.HasPrefix(o.path, reservedIPsPath) && !r.since(3, 6) })
 }

@@ -116,6 +116,16 @@ func (c *call) ttlField(field string, least int, old *int, errs *formErrors) *in
 	return old
 }
 
+// ensureResource finds or makes the resource of a name.
+func (t *tx) ensureResource(name string, d *domain) *dnsResource {
+	res, found := t.resources.find(func(o *dnsResource) bool { return o.name == name && o.domain == d.id })
+	if !found {
+		res = &dnsResource{id: t.resources.nextID(), name: name, domain: d.id}
+		insert(t, t.resources, res.id, res)
+	}
+	return res
+}
+
 func (s *state) resourceFQDN(res *dnsResource) string {
 	d := s.domains.rows[res.domain].name
 	if res.name == apexName {

@@ -4,7 +4,6 @@ import (
 	"net/http"
 	"slices"
 	"sort"
-	"strconv"
 	"strings"
 )
 
@@ -47,11 +46,7 @@ func createDNSRecord(c *call) (*answer, *refusal) {
 	if refused != nil {
 		return nil, refused
 	}
-	res, found := c.resources.find(func(o *dnsResource) bool { return o.name == name && o.domain == d.id })
-	if !found {
-		res = &dnsResource{id: c.resources.nextID(), name: name, domain: d.id}
-		insert(c.tx, c.resources, res.id, res)
-	}
+	res := c.ensureResource(name, d)
 	var errs formErrors
 	rec := &dnsRecord{rrtype: strings.ToUpper(c.form.get("rrtype")), data: c.form.get("rrdata")}
 	rec.ttl = c.ttlField("ttl", 1, nil, &errs)
@@ -94,11 +89,7 @@ func (c *call) checkCNAME(rec *dnsRecord, res *dnsResource) *refusal {
 }
 
 func (c *call) recordOfPath() (*dnsRecord, *refusal) {
-	id, err := strconv.Atoi(c.vars["id"])
-	if err != nil {
-		return nil, notFound("DNSData")
-	}
-	rec, ok := c.records.get(id)
+	rec, ok := numbered(c.records, c.vars["id"])
 	if !ok {
 		return nil, notFound("DNSData")
 	}

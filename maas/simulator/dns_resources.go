@@ -205,11 +205,7 @@ func (c *call) addressRow(s string) (*address, *refusal) {
 
 // resourceOfPath finds the resource that a path names.
 func (c *call) resourceOfPath() (*dnsResource, *refusal) {
-	id, err := strconv.Atoi(c.vars["id"])
-	if err != nil {
-		return nil, notFound("DNSResource")
-	}
-	res, ok := c.resources.get(id)
+	res, ok := numbered(c.resources, c.vars["id"])
 	if !ok {
 		return nil, notFound("DNSResource")
 	}

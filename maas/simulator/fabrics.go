@@ -83,7 +83,7 @@ func readVLANOfFabric(c *call) (*answer, *refusal) {
 }
 
 func readVLAN(c *call) (*answer, *refusal) {
-	v, found := c.vlans.find(func(v *vlan) bool { return strconv.Itoa(v.id) == c.vars["id"] })
+	v, found := numbered(c.vlans, c.vars["id"])
 	if !found {
 		return nil, notFound("VLAN")
 	}

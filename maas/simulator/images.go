@@ -186,13 +186,7 @@ func listImages(c *call) (*answer, *refusal) {
 }
 
 // imageOfPath finds the image that the path names.
-func (c *call) imageOfPath() (*image, bool) {
-	id, err := strconv.Atoi(c.vars["id"])
-	if err != nil {
-		return nil, false
-	}
-	return c.images.get(id)
-}
+func (c *call) imageOfPath() (*image, bool) { return numbered(c.images, c.vars["id"]) }
 
 func readImage(c *call) (*answer, *refusal) {
 	i, found := c.imageOfPath()

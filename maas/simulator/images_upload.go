@@ -2,7 +2,6 @@ package simulator
 
 import (
 	"net/http"
-	"strconv"
 )
 
 // uploadPath takes the content of a file, chunk by chunk.
@@ -44,9 +43,8 @@ func (c *call) uploadTarget() (*content, *refusal) {
 	if !found {
 		return nil, notFound("BootResource")
 	}
-	id, err := strconv.Atoi(c.vars["file"])
-	f, found := c.files.get(id)
-	if err != nil || !found {
+	f, found := numbered(c.files, c.vars["file"])
+	if !found {
 		return nil, notFound("BootResourceFile")
 	}
 	size, to := int64(len(c.body.raw)), c.contents.rows[f.content]

@@ -182,7 +182,7 @@ func addInterfaceTag(c *call) (*answer, *refusal) {
 
 func removeInterfaceTag(c *call) (*answer, *refusal) {
 	return c.tagInterface(func(tags []string, name string) []string {
-		return slices.DeleteFunc(slices.Clone(tags), func(other string) bool { return other == name })
+		return without(tags, name)
 	})
 }
 

@@ -40,7 +40,7 @@ func numberForm() *regexp.Regexp { return regexp.MustCompile(`\{n(?::0?([1-9]))?
 
 // addInventory makes the machines of all groups. The lock is held.
 func (r *Region) addInventory() error {
-	from := rand.New(rand.NewPCG(uint64(r.cfg.Seed), 0x696e7665))
+	from := r.cfg.draws("inve")
 	for i, g := range r.cfg.Inventory {
 		if err := r.addGroup(g, from); err != nil {
 			return fmt.Errorf("inventory group %d (%q): %w", i+1, g.Hostname, err)

@@ -102,11 +102,9 @@ func (c *call) addressWanted() (netip.Addr, *subnet, *refusal) {
 	if refused := errs.refusal(); refused != nil {
 		return ip, nil, refused
 	}
-	for _, m := range c.machines.all() {
-		if slices.ContainsFunc(m.nics, func(n nic) bool { return mac != "" && strings.EqualFold(n.mac, mac) }) {
-			return ip, nil, text(http.StatusBadRequest, "MAC address "+strings.ToLower(mac)+" already belongs to "+m.hostname+
-				". Use of the interface API is required, for an interface that belongs to a node.")
-		}
+	if m, found := c.machineWithMAC(mac); found {
+		return ip, nil, text(http.StatusBadRequest, "MAC address "+strings.ToLower(mac)+" already belongs to "+m.hostname+
+			". Use of the interface API is required, for an interface that belongs to a node.")
 	}
 	switch {
 	case asked != "":
@@ -163,11 +161,7 @@ func (c *call) hostnameWanted() (string, *domain, *refusal) {
 }
 
 func (c *call) addToResource(name string, d *domain, row *address) {
-	res, found := c.resources.find(func(o *dnsResource) bool { return o.name == name && o.domain == d.id })
-	if !found {
-		res = &dnsResource{id: c.resources.nextID(), name: name, domain: d.id}
-		insert(c.tx, c.resources, res.id, res)
-	}
+	res := c.ensureResource(name, d)
 	edit(c.tx, res).addrs = append(slices.Clone(res.addrs), row.id)
 	c.touchDNS()
 }

@@ -56,7 +56,7 @@ func listRanges(c *call) (*answer, *refusal) {
 }
 
 func readRange(c *call) (*answer, *refusal) {
-	r, found := c.ranges.find(func(r *ipRange) bool { return strconv.Itoa(r.id) == c.vars["id"] })
+	r, found := numbered(c.ranges, c.vars["id"])
 	if !found {
 		return nil, notFound("IPRange")
 	}

@@ -143,13 +143,16 @@ func (r *Region) placeMachine(m *machine, in Machine) error {
 	return nil
 }
 
-func (r *Region) freeSystemID() string {
-	for {
-		id := r.drawID(systemIDLetters, 6)
-		if _, taken := r.state.machines.get(id); !taken {
-			return id
-		}
+// configuredSubnet is the subnet that a configuration names; the first for "".
+func (s *state) configuredSubnet(text string) (*subnet, error) {
+	if text == "" && len(s.subnets.ordered) > 0 {
+		return s.subnets.ordered[0], nil
 	}
+	n, ok := s.subnetNamed(text)
+	if !ok {
+		return nil, fmt.Errorf("no subnet %q", text)
+	}
+	return n, nil
 }
 
 // addNIC gives a machine a network interface with an AUTO link.
@@ -158,15 +161,13 @@ func (r *Region) addNIC(m *machine, in Machine) error {
 		return nil
 	}
 	s := r.state
-	net0, ok := s.subnets.find(func(n *subnet) bool {
-		return in.Subnet == "" || n.name == in.Subnet || n.prefix.String() == in.Subnet
-	})
-	if !ok {
-		return fmt.Errorf("no subnet %q", in.Subnet)
+	net0, err := s.configuredSubnet(in.Subnet)
+	if err != nil {
+		return err
 	}
 	mac := strings.ToLower(in.MAC)
 	if mac == "" {
-		mac = r.freeMAC()
+		mac = r.freeMAC(qemuMAC)
 	}
 	if _, err := net.ParseMAC(mac); err != nil {
 		return fmt.Errorf("mac %q is no MAC address", in.MAC)

@@ -52,19 +52,11 @@ func createMachine(c *call) (*answer, *refusal) {
 // machine that boots again enlists again.
 func (c *call) enlistedBefore() *machine {
 	for _, mac := range c.form.all("mac_addresses") {
-		if m := c.machineWithMAC(mac); m != nil && m.status.in(StatusNew, StatusCommissioning) {
+		if m, found := c.machineWithMAC(mac); found && m.status.in(StatusNew, StatusCommissioning) {
 			return m
 		}
 	}
 	return nil
-}
-
-// machineWithMAC finds the machine of an interface; nil when there is none.
-func (s *state) machineWithMAC(mac string) *machine {
-	found, _ := s.machines.find(func(m *machine) bool {
-		return slices.ContainsFunc(m.nics, func(n nic) bool { return strings.EqualFold(n.mac, mac) })
-	})
-	return found
 }
 
 // newMachine makes a machine from a form, or nothing.
@@ -160,7 +152,7 @@ func (c *call) newMACs(errs *formErrors) []string {
 			return nil
 		}
 		mac = strings.ToLower(mac)
-		if m := c.machineWithMAC(mac); m != nil {
+		if m, taken := c.machineWithMAC(mac); taken {
 			errs.add("mac_addresses", "MAC address "+mac+" already in use on "+m.hostname+".")
 			return nil
 		}

@@ -61,6 +61,6 @@ func isRegistered(c *call) (*answer, *refusal) {
 	if mac == "" {
 		return nil, missing("mac_address")
 	}
-	_, found := c.machines.find(func(m *machine) bool { return m.hasMAC(mac) })
+	_, found := c.machineWithMAC(mac)
 	return ok(found)
 }

@@ -18,9 +18,6 @@ type vlanJSON struct {
 	ResourceURI   string  `json:"resource_uri"`
 }
 
-// rackID is the system ID of the region's one rack controller.
-const rackID = "rck4ck"
-
 func renderVLAN(v *vlan) vlanJSON {
 	out := vlanJSON{
 		ID: v.id, Name: v.name, VID: v.vid, MTU: v.mtu, Fabric: v.fabric.name, FabricID: v.fabric.id, DHCPOn: v.dhcp, Space: v.space,

@@ -1,6 +1,9 @@
 package simulator
 
-import "slices"
+import (
+	"slices"
+	"strings"
+)
 
 // operations is the API: every call that the simulator knows, each registered
 // beside what carries it out.
@@ -35,4 +38,9 @@ func operations() []operation {
 		imageOperations(),
 		eventOperations(),
 	)
+}
+
+// operations are those that the region's version of MAAS has.
+func (r *Region) operations() []operation {
+	return slices.DeleteFunc(operations(), func(o operation) bool { return strings.HasPrefix(o.path, reservedIPsPath) && !r.since(3, 6) })
 }

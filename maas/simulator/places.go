@@ -116,8 +116,8 @@ func updateZone(c *call) (*answer, *refusal) {
 	return ok(renderZone(z))
 }
 
-// deleteZone moves the zone's machines and VM hosts to the default zone. Deleting what is
-// not there succeeds.
+// deleteZone moves the zone's machines and VM hosts to the default zone.
+// Deleting what is not there succeeds.
 func deleteZone(c *call) (*answer, *refusal) {
 	z, found := c.zoneNamed(c.vars["name"])
 	if !found {
@@ -166,10 +166,8 @@ func (c *call) poolOfPath() (*pool, *refusal) {
 	if p, ok := c.poolNamed(text); ok {
 		return p, nil
 	}
-	if id, err := strconv.Atoi(text); err == nil {
-		if p, ok := c.pools.get(id); ok {
-			return p, nil
-		}
+	if p, ok := numbered(c.pools, text); ok {
+		return p, nil
 	}
 	return nil, notFound("ResourcePool")
 }

@@ -6,11 +6,6 @@ import (
 	"strings"
 )
 
-// systemIDLetters are the characters of MAAS's system IDs.
-const systemIDLetters = "346789abcdefghjkmnpqrtwxy"
-
-const keyLetters = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789"
-
 // populate fills an empty region from its configuration. The lock is held.
 func (r *Region) populate() error {
 	cfg := &r.cfg

@@ -15,7 +15,9 @@ func rackOperations() []operation {
 	}
 }
 
+// The region's one rack controller.
 const (
+	rackID   = "rck4ck"
 	rackName = "rack1"
 	rackMAC  = "52:54:00:99:00:01"
 	// rackNodeType is MAAS's number for rack controllers.

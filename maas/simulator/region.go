@@ -52,10 +52,8 @@ func New(cfg Config) (*Region, error) {
 	r := &Region{
 		cfg: cfg, clock: cfg.Clock, state: newState(), publicURL: cfg.PublicURL, intercept: cfg.Intercept,
 		hardware: cfg.Hardware, latency: cfg.Latency, hardwareInfo: hardwareInfo(),
-		rand:      rand.New(rand.NewPCG(uint64(cfg.Seed), 0x6d616173)),
-		durations: rand.New(rand.NewPCG(uint64(cfg.Seed), 0x64757261)),
-		latencies: rand.New(rand.NewPCG(uint64(cfg.Seed), 0x6c617465)),
-		timers:    map[int]func(){}, slots: map[string]*bootSlot{}, cut: make(chan struct{}),
+		rand: cfg.draws("maas"), durations: cfg.draws("dura"), latencies: cfg.draws("late"),
+		timers: map[int]func(){}, slots: map[string]*bootSlot{}, cut: make(chan struct{}),
 	}
 	if r.clock == nil {
 		r.clock = realClock{}
@@ -87,8 +85,9 @@ func (r *Region) SetPublicURL(url string) {
 }
 
 // Close drops all queued work, lets go of requests that hang or wait, ends the
-// contexts of the Booter's calls and waits for the calls that run. It does not halt machines. Images stay in
-// Config.ImageDir; what was uploaded of incomplete ones goes.
+// contexts of the Booter's calls and waits for the calls that run. It does not
+// halt machines. Images stay in Config.ImageDir; what was uploaded of incomplete
+// ones goes.
 func (r *Region) Close() {
 	r.mu.Lock()
 	if !r.closed && r.away == nil {
@@ -181,13 +180,4 @@ func (r *Region) schedule(w work) {
 			w.run()
 		}
 	})
-}
-
-// drawID draws a text of n characters from letters, from the region's seed.
-func (r *Region) drawID(letters string, n int) string {
-	out := make([]byte, n)
-	for i := range out {
-		out[i] = letters[r.rand.IntN(len(letters))]
-	}
-	return string(out)
 }

@@ -32,8 +32,7 @@ type Server struct {
 
 // Start serves the REST API and the metadata service on listen (host:port; port
 // 0 for a free one), also with TLS on that of Config.TLS, and DNS on
-// Config.DNSAddr. Serving ends with ctx or Close;
-// the region goes on until Close.
+// Config.DNSAddr. Serving ends with ctx or Close; the region goes on until Close.
 func (r *Region) Start(ctx context.Context, listen string) (*Server, error) {
 	listener, err := (&net.ListenConfig{}).Listen(ctx, "tcp", listen)
 	if err != nil {

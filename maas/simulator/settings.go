@@ -127,7 +127,7 @@ func (c *call) settingValue(s setting) (any, *refusal) {
 	text := c.form.get("value")
 	switch s.value.(type) {
 	case bool:
-		return text != "" && text != "False" && text != "false" && text != "0", nil
+		return c.form.formBoolean("value"), nil
 	case int:
 		n, err := strconv.Atoi(strings.TrimSpace(text))
 		if err != nil {

@@ -298,6 +298,21 @@ func (s *state) domainNamed(name string) (*domain, bool) {
 	return s.domains.find(func(d *domain) bool { return d.name == name })
 }
 
+// machineNamed finds a machine by its hostname, in whichever domain.
+func (s *state) machineNamed(hostname string) (*machine, bool) {
+	return s.machines.find(func(m *machine) bool { return m.hostname == hostname })
+}
+
+// machineWithMAC finds the machine of an interface.
+func (s *state) machineWithMAC(mac string) (*machine, bool) {
+	return s.machines.find(func(m *machine) bool { return m.hasMAC(mac) })
+}
+
+// subnetNamed finds a subnet by its name or CIDR.
+func (s *state) subnetNamed(text string) (*subnet, bool) {
+	return s.subnets.find(func(n *subnet) bool { return n.name == text || n.prefix.String() == text })
+}
+
 func (s *state) domainOf(m *machine) *domain { return s.domains.rows[m.domain] }
 
 func (s *state) fqdn(m *machine) string { return m.hostname + "." + s.domainOf(m).name }

@@ -111,7 +111,7 @@ func (c *call) checkOverlap(n *subnet, errs *formErrors) {
 // in it a VLAN by its tag.
 func (c *call) fillVLAN(n *subnet, errs *formErrors) {
 	if text := c.form.get("vlan"); text != "" {
-		v, found := c.vlans.find(func(v *vlan) bool { return strconv.Itoa(v.id) == text })
+		v, found := numbered(c.vlans, text)
 		if !found {
 			errs.add("vlan", badChoice)
 			return
@@ -121,7 +121,7 @@ func (c *call) fillVLAN(n *subnet, errs *formErrors) {
 	}
 	where, in := "default fabric", (*fabric)(nil)
 	if text := c.form.get("fabric"); text != "" {
-		f, found := c.fabrics.find(func(f *fabric) bool { return strconv.Itoa(f.id) == text })
+		f, found := numbered(c.fabrics, text)
 		if !found {
 			errs.add("fabric", badChoice)
 			return

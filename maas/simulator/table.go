@@ -1,6 +1,9 @@
 package simulator
 
-import "slices"
+import (
+	"slices"
+	"strconv"
+)
 
 // table holds rows by key, in the order in which they were made.
 type table[K comparable, V any] struct {
@@ -28,6 +31,16 @@ func (t *table[K, V]) find(match func(V) bool) (V, bool) {
 	}
 	var none V
 	return none, false
+}
+
+// numbered finds the row whose number a path or form gives.
+func numbered[V any](in *table[int, V], text string) (V, bool) {
+	id, err := strconv.Atoi(text)
+	if err != nil {
+		var none V
+		return none, false
+	}
+	return in.get(id)
 }
 
 func (t *table[K, V]) put(key K, row V) {

@@ -108,7 +108,7 @@ func deleteTag(c *call) (*answer, *refusal) {
 
 func (t *tx) untag(m *machine, name string) {
 	if slices.Contains(m.tags, name) {
-		edit(t, m).tags = slices.DeleteFunc(slices.Clone(m.tags), func(other string) bool { return other == name })
+		edit(t, m).tags = without(m.tags, name)
 	}
 }
 

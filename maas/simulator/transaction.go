@@ -100,7 +100,7 @@ func (t *tx) index(ip netip.Addr, ids []int) {
 // touchDNS says that a zone's content may have changed.
 func (t *tx) touchDNS() { t.dnsSerial++ }
 
-// without returns a copy of ids that does not hold id.
-func without(ids []int, id int) []int {
-	return slices.DeleteFunc(slices.Clone(ids), func(other int) bool { return other == id })
+// without returns a copy of a list that does not hold item.
+func without[T comparable](list []T, item T) []T {
+	return slices.DeleteFunc(slices.Clone(list), func(other T) bool { return other == item })
 }

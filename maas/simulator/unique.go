@@ -1,7 +1,5 @@
 package simulator
 
-import "fmt"
-
 // taken is what a region's machines have that must be unique. It is kept only
 // while a region is filled: to go through all machines for each takes long when
 // there are thousands.
@@ -36,15 +34,22 @@ func (r *Region) macTaken(mac string) bool {
 	if r.filling != nil {
 		return r.filling.macs[mac]
 	}
-	_, found := r.state.machines.find(func(m *machine) bool { return m.hasMAC(mac) })
+	_, found := r.state.machineWithMAC(mac)
 	return found
 }
 
+// The first halves of MAC addresses: QEMU's, which other machines have too,
+// and LXD's.
+const (
+	qemuMAC = "52:54:00"
+	lxdMAC  = "00:16:3e"
+)
+
 // freeMAC draws a MAC address that no machine has.
-func (r *Region) freeMAC() string {
+func (r *Region) freeMAC(vendor string) string {
 	for {
-		hex := r.drawID("0123456789abcdef", 6)
-		if mac := fmt.Sprintf("52:54:00:%s:%s:%s", hex[:2], hex[2:4], hex[4:]); !r.macTaken(mac) {
+		hex := r.drawID(hexDigits, 6)
+		if mac := vendor + ":" + hex[:2] + ":" + hex[2:4] + ":" + hex[4:]; !r.macTaken(mac) {
 			return mac
 		}
 	}

@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"net/http"
 	"slices"
-	"strconv"
 	"strings"
 	"time"
 )
@@ -62,10 +61,8 @@ func vmHostOperations() []operation {
 
 // vmHostOfPath finds the host that a path names.
 func (c *call) vmHostOfPath() (*vmHost, *refusal) {
-	if id, err := strconv.Atoi(c.vars["id"]); err == nil {
-		if h, ok := c.vmHosts.get(id); ok {
-			return h, nil
-		}
+	if h, ok := numbered(c.vmHosts, c.vars["id"]); ok {
+		return h, nil
 	}
 	return nil, handled(http.StatusNotFound, "Not Found")
 }
@@ -112,9 +109,7 @@ func createVMHost(c *call) (*answer, *refusal) {
 	h.hardware, h.subnet = c.hardwareAt(h.kind, address)
 	h.id = c.vmHosts.nextID()
 	insert(c.tx, c.vmHosts, h.id, h)
-	if refused := c.discover(h, c.takes(c.r.cfg.Durations.Commission)); refused != nil {
-		return ok(c.renderVMHost(h))
-	}
+	_ = c.discover(h, c.takes(c.r.cfg.Durations.Commission)) // it is added all the same
 	return ok(c.renderVMHost(h))
 }
 
@@ -128,9 +123,7 @@ func updateVMHost(c *call) (*answer, *refusal) {
 	if refused := c.fillVMHost(h, false); refused != nil {
 		return nil, refused
 	}
-	if refused := c.discover(h, 0); refused != nil {
-		return ok(c.renderVMHost(h)) // saved all the same
-	}
+	_ = c.discover(h, 0) // the settings are saved all the same
 	return ok(c.renderVMHost(h))
 }
 
@@ -215,7 +208,7 @@ func removeVMHostTag(c *call) (*answer, *refusal) {
 	if refused != nil {
 		return nil, refused
 	}
-	edit(c.tx, h).tags = slices.DeleteFunc(slices.Clone(h.tags), func(other string) bool { return other == name })
+	edit(c.tx, h).tags = without(h.tags, name)
 	return ok(c.renderVMHost(h))
 }
 

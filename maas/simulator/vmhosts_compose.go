@@ -126,7 +126,7 @@ func (c *call) newVirtualMachine(h *vmHost, form composeForm) *machine {
 	}
 	for m.hostname == "" {
 		name := r.petName()
-		if _, taken := c.machines.find(func(o *machine) bool { return o.hostname == name }); !taken {
+		if _, taken := c.machineNamed(name); !taken {
 			m.hostname = name
 		}
 	}
@@ -140,13 +140,12 @@ func (c *call) newVirtualMachine(h *vmHost, form composeForm) *machine {
 
 func (c *call) addVirtualHardware(m *machine, h *vmHost, form composeForm) {
 	r := c.r
-	const hex = "0123456789abcdef"
-	prefix := "52:54:00"
+	vendor := qemuMAC
 	if h.kind == "lxd" {
-		prefix = "00:16:3e"
+		vendor = lxdMAC
 	}
 	c.lastNIC++
-	eth0 := nic{id: c.lastNIC, name: "eth0", mac: fmt.Sprintf("%s:%s:%s:%s", prefix, r.drawID(hex, 2), r.drawID(hex, 2), r.drawID(hex, 2))}
+	eth0 := nic{id: c.lastNIC, name: "eth0", mac: r.freeMAC(vendor)}
 	if h.subnet != nil {
 		row := &address{id: c.addresses.nextID(), kind: allocAuto, subnet: h.subnet, machine: m.systemID, created: c.now()}
 		insert(c.tx, c.addresses, row.id, row)
@@ -161,19 +160,6 @@ func (c *call) addVirtualHardware(m *machine, h *vmHost, form composeForm) {
 			tags: append([]string{}, d.tags...), storagePool: d.pool, partitionUUID: r.drawUUID(),
 		})
 	}
-}
-
-// drawUUID draws a UUID from the region's seed.
-func (r *Region) drawUUID() string {
-	const hex = "0123456789abcdef"
-	return fmt.Sprintf("%s-%s-4%s-8%s-%s", r.drawID(hex, 8), r.drawID(hex, 4), r.drawID(hex, 3), r.drawID(hex, 3), r.drawID(hex, 12))
-}
-
-// petName is a hostname of two words, as MAAS gives machines without one.
-func (r *Region) petName() string {
-	adjectives := []string{"able", "brave", "calm", "eager", "fair", "glad", "keen", "loyal", "neat", "proud", "quick", "wise"}
-	animals := []string{"badger", "crane", "dove", "falcon", "gecko", "heron", "lynx", "mole", "otter", "raven", "seal", "wren"}
-	return adjectives[r.rand.IntN(len(adjectives))] + "-" + animals[r.rand.IntN(len(animals))] + "-" + r.drawID("0123456789", 3)
 }
 
 // composeForAllocate makes a machine for an allocate that found none, on the

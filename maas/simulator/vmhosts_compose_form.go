@@ -1,6 +1,7 @@
 package simulator
 
 import (
+	"math"
 	"slices"
 	"strconv"
 	"strings"
@@ -48,9 +49,9 @@ func (c *call) parseCompose(h *vmHost, f params) (composeForm, *refusal) {
 		}
 		out.architecture = arch
 	}
-	countField(f, "cpu_speed", 0, 300, 0, &errs)
+	countField(f, "cpu_speed", 0, 300, math.MaxInt, &errs)
 	if out.hostname = f.get("hostname"); out.hostname != "" {
-		if _, taken := c.machines.find(func(o *machine) bool { return o.hostname == out.hostname }); taken {
+		if _, taken := c.machineNamed(out.hostname); taken {
 			errs.add("hostname", `Node with hostname "`+out.hostname+`" already exists`)
 		} else if problem := hostLabelProblem(out.hostname); problem != "" {
 			errs.add("hostname", problem)
@@ -65,8 +66,7 @@ func (c *call) parseCompose(h *vmHost, f params) (composeForm, *refusal) {
 	return out, errs.refusal()
 }
 
-// countField reads a number of something; most is no bound when it is negative
-// or the field has none.
+// countField reads a number of something from least to most.
 func countField(f params, field string, otherwise, least, most int, errs *formErrors) int {
 	value := strings.TrimSpace(f.get(field))
 	if value == "" {
@@ -76,7 +76,7 @@ func countField(f params, field string, otherwise, least, most int, errs *formEr
 	switch {
 	case err != nil:
 		errs.add(field, notWhole)
-	case n > most && field != "cpu_speed":
+	case n > most:
 		errs.add(field, tooLarge(most))
 	case n < least:
 		errs.add(field, tooSmall(least))
@@ -104,12 +104,11 @@ func idField[V any](f params, field string, in *table[int, V], target *int, errs
 	if value == "" {
 		return
 	}
-	id, err := strconv.Atoi(value)
-	if _, there := in.get(id); err != nil || !there {
+	if _, there := numbered(in, value); !there {
 		errs.add(field, badChoice)
 		return
 	}
-	*target = id
+	*target, _ = strconv.Atoi(value) // a number that is there
 }
 
 // composedDisks reads label:size(pool,tag),…; sizes are in GB of 10^9 bytes. A

@@ -88,13 +88,10 @@ func (r *Region) newVMHost(in VMHost, number int) (*vmHost, error) {
 	if h.pool = place.pool; in.Zone != "" {
 		h.zone = place.zone
 	}
-	var found bool
-	if h.subnet, found = s.subnets.find(func(n *subnet) bool {
-		return in.Subnet == "" || n.name == in.Subnet || n.prefix.String() == in.Subnet
-	}); !found {
-		return nil, fmt.Errorf("no subnet %q", in.Subnet)
-	}
 	var err error
+	if h.subnet, err = s.configuredSubnet(in.Subnet); err != nil {
+		return nil, err
+	}
 	if h.hardware, err = in.resources(); err != nil {
 		return nil, err
 	}
