@@ -38,8 +38,11 @@ func TestExamplesStrike(t *testing.T) {
 			}
 			w := play(t, "- {do: away, after: 24h}", func(cfg *simulator.Config) {
 				cfg.Machines = nil
+				cfg.Zones = []simulator.Zone{{Name: "rack-a"}, {Name: "rack-b"}, {Name: "rack-c"}}
 				for n := range 8 {
-					cfg.Machines = append(cfg.Machines, simulator.Machine{Hostname: "machine-" + strconv.Itoa(n+1), Tags: []string{"worker"}})
+					cfg.Machines = append(cfg.Machines, simulator.Machine{
+						Hostname: "machine-" + strconv.Itoa(n+1), Tags: []string{"worker"}, Zone: "rack-" + string(rune('a'+n%3)),
+					})
 				}
 			})
 			w.clock.MoveWithRequests(true)
