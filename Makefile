@@ -136,7 +136,7 @@ test-unit: go-there ## Tests that need nothing but Go
 	done
 
 .PHONY: test-integration
-test-integration: test-programs localhost ## Tests against a real kube-apiserver, clusterctl and the MAAS simulator
+test-integration: test-programs test-packages ## Tests against a real kube-apiserver, clusterctl and the MAAS simulator
 	@packages=$$(cd test && go list -f '$(WITH_TESTS)' ./... | { grep -v /test/e2e || true; })
 	[ -n "$$packages" ] || { echo "== integration tests: there are none"; exit 0; }
 	echo "== integration tests"
@@ -155,7 +155,7 @@ test-e2e: sandbox-build ## Make, use, scale and delete a real cluster in the san
 	cd test && go test -count=1 -timeout 20m $$packages
 
 .PHONY: bench
-bench: test-programs localhost ## Measure what MAAS is asked, and how soon its answers show (docs/scale.md tells of ONLY and WINDOW)
+bench: test-programs test-packages ## Measure what MAAS is asked, and how soon its answers show (docs/scale.md tells of ONLY and WINDOW)
 	@cd test && go build -o $(BIN)/bench ./scale/bench
 	$(BIN)/bench -checkout $(CURDIR) -only '$(ONLY)' -window '$(or $(WINDOW),0)'
 
@@ -163,12 +163,14 @@ bench: test-programs localhost ## Measure what MAAS is asked, and how soon its a
 test-programs: sandbox-program
 	@$(BIN)/sandbox build --only kubernetes,cluster-api
 
-# The tests' API server wants the name localhost, which a bare Debian does not know before it has netbase.
-.PHONY: localhost
-localhost:
-	@[ ! -e /etc/hosts ] || exit 0
-	echo "this machine has no /etc/hosts, which tests need for the name localhost: installing the Debian package netbase"
-	install="apt-get install -qq -y --no-install-recommends netbase"
+# The tests' API server wants the name localhost, which a bare Debian does not know before it has netbase, and those of the pages type
+# what the pages say, with curl.
+.PHONY: test-packages
+test-packages:
+	@missing="$$([ -e /etc/hosts ] || echo netbase) $$(command -v curl >/dev/null || echo curl)"
+	[ -n "$${missing// }" ] || exit 0
+	echo "the tests need Debian packages that this machine lacks; installing them: $$missing"
+	install="apt-get install -qq -y --no-install-recommends $$missing"
 	$$install >/dev/null || { apt-get update -qq && $$install >/dev/null; }
 
 .PHONY: lint

@@ -1,6 +1,7 @@
 package follow
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"sort"
@@ -31,7 +32,7 @@ func Glance(ctx context.Context, l host.Layout) (text string, gone bool, err err
 	var failures string
 	cells := [][]string{{"HOST", "SYSTEM ID", "ZONE", "STATE", "POWER", "ADDRESS", "MAASMACHINE", "NODE READY", "WAITING FOR"}}
 	for _, m := range snapshot.Machines {
-		line := []string{m.Hostname, m.SystemID, m.Zone, m.StatusName, m.PowerState, strings.Join(m.Addresses, ","), "", nodes[m.Hostname], ""}
+		line := []string{m.Hostname, m.SystemID, m.Zone, m.StatusName, m.PowerState, strings.Join(m.Addresses, ","), "", cmp.Or(nodes[m.SystemID], nodes[m.Hostname]), ""}
 		if claim, ok := claims[m.SystemID]; ok {
 			line[6], line[8] = claim.Name, waitsFor(claim, m)
 		}
@@ -100,6 +101,9 @@ func nodesOf(ctx context.Context, l host.Layout) map[string]string {
 	}
 	for _, node := range list.Items {
 		out[node.Name] = string(nodeReady(node))
+		if id, ok := infrav1.SystemIDOf(node.Spec.ProviderID); ok {
+			out[id] = out[node.Name]
+		}
 	}
 	return out
 }
