@@ -1,0 +1,147 @@
+package killpoints
+
+import (
+	"fmt"
+	"net/http"
+	"reflect"
+	"slices"
+
+	infrav1 "github.com/capmaas/cluster-api-provider-maas/api/v1beta1"
+	"github.com/capmaas/cluster-api-provider-maas/maas/simulator"
+)
+
+// rules hold at every moment of a life, whatever happens to it:
+//
+//   - at most one machine is ours at a time;
+//   - nobody else's machine is touched;
+//   - a machine is written to only if the same reconcile read it, or listed it by our claim, and it is ours then;
+//   - a machine is allocated only if the same reconcile listed the machines that carry the claim, and found none;
+//   - a DNS record is written only if the same reconcile read it;
+//   - a release finds the machine's addresses in no DNS record;
+//   - only departure takes an address out of the control plane's record.
+//
+// They are guarded by the world's mutex.
+type rules struct {
+	start      simulator.Snapshot
+	bystanders map[string]simulator.MachineSnapshot
+	// What the reconcile that is under way has seen.
+	read     map[string]bool // machines
+	searched map[string]bool // claims
+	readDNS  bool
+
+	broken []string
+}
+
+func (r *rules) begin(w *world) {
+	r.start, r.bystanders = w.region.Snapshot().WithoutHistory(), map[string]simulator.MachineSnapshot{}
+	for _, id := range []string{bystanderOfOther, bystanderOfUs} {
+		r.bystanders[id], _ = w.region.Machine(id)
+	}
+	r.newReconcile()
+}
+
+// newReconcile forgets what the reconcile before has seen.
+func (r *rules) newReconcile() {
+	r.read, r.searched, r.readDNS = map[string]bool{}, map[string]bool{}, false
+}
+
+func (r *rules) breaks(format string, args ...any) {
+	if text := fmt.Sprintf(format, args...); !slices.Contains(r.broken, text) {
+		r.broken = append(r.broken, text)
+	}
+}
+
+// arrives judges a request before it runs.
+func (r *rules) arrives(w *world, request simulator.Request) {
+	if request.Method == http.MethodGet {
+		return
+	}
+	what := request.Operation + " " + request.SystemID
+	switch request.Operation {
+	case "machines allocate":
+		if !r.searched[request.Form.Get("agent_name")] {
+			r.breaks("%s: the machines with the claim were not listed in the same reconcile", what)
+		}
+		if ours := w.ours(); len(ours) > 0 {
+			r.breaks("%s: %s is ours already", what, ours[0].SystemID)
+		}
+		return
+	case "dnsresource-records create", "dnsresource update", "dnsresource delete":
+		if !r.readDNS {
+			r.breaks("%s: the record was not read in the same reconcile", what)
+		}
+		return
+	}
+	m, found := w.region.Machine(request.SystemID)
+	claim := w.object().Annotations[infrav1.ClaimAnnotation]
+	switch {
+	case !found:
+		r.breaks("%s: what is that?", what)
+	case !r.read[m.SystemID]:
+		r.breaks("%s: the machine was not read in the same reconcile", what)
+	case m.Owner != ourUser || claim == "" || m.AgentName != claim && m.Annotations[infrav1.MachineAnnotationClaim] != claim:
+		r.breaks("%s: the machine is not ours: owner %q, agent name %q, annotations %v", what, m.Owner, m.AgentName, m.Annotations)
+	}
+	if request.Op == "release" {
+		for _, record := range w.region.Snapshot().DNSResources {
+			for _, address := range m.Addresses {
+				if record.FQDN == host && slices.Contains(record.Addresses, address) {
+					r.breaks("%s: its address %s is in %s", what, address, record.FQDN)
+				}
+			}
+		}
+	}
+}
+
+// answered is called when the manager is about to hear of what it asked.
+func (r *rules) answered(w *world, request simulator.Request) {
+	w.mu.Lock()
+	switch claim := request.Query.Get("agent_name"); {
+	case request.Method != http.MethodGet:
+		r.read[request.SystemID] = r.read[request.SystemID] || request.Committed && request.SystemID != ""
+	case request.Operation == "machines read" && claim != "":
+		r.searched[claim] = true
+		for _, m := range w.region.Snapshot().Machines {
+			if m.AgentName == claim {
+				r.read[m.SystemID] = true
+			}
+		}
+	case request.Operation == "machine read":
+		r.read[request.SystemID] = true
+	case request.Operation == "dnsresources read":
+		r.readDNS = true
+	}
+	w.mu.Unlock()
+	r.committed(w, request)
+}
+
+// committed is called when a request ran.
+func (r *rules) committed(w *world, request simulator.Request) {
+	if request.Method == http.MethodGet || !request.Committed {
+		return
+	}
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	r.hold(w, "after "+request.Operation+" "+request.SystemID)
+}
+
+// check is called between what the manager does.
+func (r *rules) check(w *world) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	r.hold(w, "after a look")
+}
+
+func (r *rules) hold(w *world, when string) {
+	if ours := w.ours(); len(ours) > 1 {
+		r.breaks("%s: two machines are ours: %s and %s", when, ours[0].SystemID, ours[1].SystemID)
+	}
+	for id, was := range r.bystanders {
+		if is, _ := w.region.Machine(id); !reflect.DeepEqual(is, was) {
+			r.breaks("%s: a machine of somebody else changed:\n  was %+v\n  is  %+v", when, was, is)
+		}
+	}
+	if w.joined && !w.leaving && len(w.record()) == 0 {
+		r.breaks("%s: the control plane's record is empty, and nobody left", when)
+	}
+}
