@@ -70,6 +70,22 @@ func TestJumpingClockShowsRealTimeUntilSomebodyJumps(t *testing.T) {
 	}
 }
 
+func TestAJumpEndsThoughWorkIsAlwaysDue(t *testing.T) {
+	t.Parallel()
+	clock := NewJumpingClock()
+	runs := 0
+	var again func()
+	again = func() {
+		runs++
+		clock.AfterFunc(1, again) // a nanosecond is over before it is queued
+	}
+	clock.AfterFunc(time.Hour, again)
+	clock.Advance(time.Hour + 10*time.Millisecond)
+	if runs == 0 {
+		t.Error("the work never ran")
+	}
+}
+
 func TestAJumpEndsWhatWaits(t *testing.T) {
 	t.Parallel()
 	clock := NewJumpingClock()

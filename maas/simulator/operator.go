@@ -114,6 +114,7 @@ func (r *Region) FailDeployment(systemID, reason string) error {
 func (r *Region) AddMachine(m Machine) (string, error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
+	r.changes++
 	return r.addMachine(m)
 }
 

@@ -12,8 +12,10 @@ type Region struct {
 	version release // of Config.Version
 	clock   Clock
 
-	mu        sync.Mutex
-	state     *state
+	mu    sync.Mutex
+	state *state
+	// changes counts the transactions that changed something that a View shows.
+	changes   uint64
 	rand      *rand.Rand
 	durations *rand.Rand
 	latencies *rand.Rand
@@ -133,6 +135,9 @@ func (r *Region) commit(f func(*tx) *refusal) (*refusal, []work) {
 // the transactions this makes. The lock is held. The first refusal is returned.
 func (r *Region) settle(t *tx) (*refusal, []work) {
 	var first *refusal
+	if len(t.undo) > 0 {
+		r.changes++
+	}
 	todo := t.work
 	for _, f := range t.after {
 		next := &tx{state: r.state, r: r}

@@ -330,3 +330,36 @@ func BenchmarkViewOf5000Machines(b *testing.B) {
 		}
 	}
 }
+
+func TestAViewIsRenewedWhenSomethingChanged(t *testing.T) {
+	t.Parallel()
+	region, err := New(Config{Machines: []Machine{{Hostname: "a", SystemID: "aaaaaa"}}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	other, err := New(Config{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	view := region.View()
+	if region.Renew(view) != view {
+		t.Error("a view is copied though nothing changed")
+	}
+	if other.Renew(view) == view {
+		t.Error("the view of another region is taken for one's own")
+	}
+	for what, change := range map[string]func() error{
+		"a lock":        func() error { return region.Lock("aaaaaa", true) },
+		"a new machine": func() error { _, err := region.AddMachine(Machine{Hostname: "b"}); return err },
+		"an event":      func() error { return region.LogEvent("aaaaaa", "DEBUG", "Something", "") },
+		"a user":        func() error { region.EnsureAdmin("somebody"); return nil },
+	} {
+		before := region.View()
+		if err := change(); err != nil {
+			t.Fatal(err)
+		}
+		if region.Renew(before) == before {
+			t.Errorf("%s does not show in a new view", what)
+		}
+	}
+}
