@@ -11,6 +11,8 @@ import (
 
 func main() {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	// Whoever interrupts a second time does not want to wait for an orderly end.
+	context.AfterFunc(ctx, stop)
 	err := newCommand(os.Stdout).ExecuteContext(ctx)
 	stop()
 	if err != nil {
