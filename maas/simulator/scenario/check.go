@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"time"
+	"unicode"
 
 	"github.com/capmaas/cluster-api-provider-maas/maas/simulator"
 )
@@ -99,8 +101,8 @@ func (f Fault) check() error {
 		return err
 	}
 	word, _ := wordOf(f.Do)
-	if strings.ContainsAny(f.Name, "/ \t\r\n") {
-		return errors.New("name: must have no spaces and slashes, for it stands in a URL")
+	if err := checkName(f.Name); err != nil {
+		return err
 	}
 	for _, step := range []func(Word) error{f.checkTimes, f.checkNumbers, f.checkAnswer, f.checkRequests, f.checkMachines} {
 		if err := step(word); err != nil {
@@ -110,9 +112,37 @@ func (f Fault) check() error {
 	return nil
 }
 
+const (
+	// longestTime keeps sums of times, such as several delays, from overflowing.
+	longestTime = Duration(10 * 365 * 24 * time.Hour)
+	// shortestTurn is how often something may happen by itself.
+	shortestTurn = Duration(100 * time.Millisecond)
+)
+
+// checkName refuses names that cannot stand in a URL as they are, and what a
+// terminal would not print as it is.
+func checkName(name string) error {
+	unfit := func(r rune) bool { return unicode.IsSpace(r) || !unicode.IsPrint(r) || strings.ContainsRune("/?#%", r) }
+	switch {
+	case strings.ContainsFunc(name, unfit):
+		return errors.New("name: must have no spaces and slashes, nor ?, # and %, for it stands in a URL")
+	case name == "." || name == "..":
+		return fmt.Errorf("name: %q is none in a URL", name)
+	}
+	return nil
+}
+
 func (f Fault) checkTimes(word Word) error {
 	if shortest := min(f.After, f.For, f.Every, f.Delay, f.Age); shortest < 0 {
 		return fmt.Errorf("after, for, every, delay, age: %s is negative", shortest)
+	}
+	if longest := max(f.After, f.For, f.Every, f.Delay, f.Age); longest > longestTime {
+		return fmt.Errorf("after, for, every, delay, age: %s is more than ten years", longest)
+	}
+	for _, d := range []Duration{f.Every, f.Age} {
+		if d > 0 && d < shortestTurn {
+			return fmt.Errorf("every, age: %s is shorter than %s, and the region would do nothing else", d, shortestTurn)
+		}
 	}
 	scheduled := word.Group == ByOperators && len(f.On) == 0
 	switch {
@@ -134,7 +164,7 @@ func (f Fault) checkNumbers(Word) error {
 		return fmt.Errorf("skip: %d is negative", f.Skip)
 	case f.Count < 0:
 		return fmt.Errorf("count: %d is negative; 0 strikes always", f.Count)
-	case f.Probability != nil && (*f.Probability < 0 || *f.Probability > 1):
+	case f.Probability != nil && !(*f.Probability >= 0 && *f.Probability <= 1): // which NaN is not
 		return fmt.Errorf("probability: %v is not between 0 and 1", *f.Probability)
 	}
 	return nil

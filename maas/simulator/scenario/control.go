@@ -232,6 +232,10 @@ func (c *control) advance(req *http.Request) (any, error) {
 		return nil, statusError{errors.New("the region's clock is that of this host, which cannot be moved; " +
 			"give the region a simulator.JumpingClock or a simulator.VirtualClock"), http.StatusConflict}
 	}
+	before := c.running.clock.Now()
 	clock.Advance(by)
+	if c.running.clock.Now().Before(before.Add(by)) {
+		return nil, statusError{errors.New("by: the region's clock cannot be moved that far ahead, and went as far as it can"), http.StatusConflict}
+	}
 	return c.time(req)
 }

@@ -58,11 +58,34 @@ func parseFaults(text []byte) ([]Fault, error) {
 
 // toJSON turns YAML, which JSON is too, into JSON.
 func toJSON(text []byte) ([]byte, error) {
+	if severalDocuments(text) {
+		return nil, errors.New("there is more than one YAML document; have one, without a second ---")
+	}
 	content, err := yaml.YAMLToJSONStrict(text)
 	if err != nil {
 		return nil, errors.New(strings.Join(strings.Fields(err.Error()), " "))
 	}
 	return content, nil
+}
+
+// severalDocuments says whether a YAML text has more than one document: of
+// those only the first would be read.
+func severalDocuments(text []byte) bool {
+	began, ended := false, false
+	for line := range bytes.Lines(text) {
+		line = bytes.TrimRight(line, " \t\r\n")
+		marks := string(line) == "---" || bytes.HasPrefix(line, []byte("--- "))
+		switch {
+		case len(line) == 0 || line[0] == '#' || line[0] == '%' && !began:
+		case began && (marks || ended):
+			return true
+		case string(line) == "...":
+			ended = true
+		default:
+			began = true
+		}
+	}
+	return false
 }
 
 func decodeFaults(list []json.RawMessage) ([]Fault, error) {

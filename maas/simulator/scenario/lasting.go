@@ -77,7 +77,11 @@ func (r *Running) set(a *armed, lasts bool) {
 
 // refresh shows newer data, though still a copy.
 func (r *Running) refresh(a *armed) {
-	view := r.region.View()
+	old := r.viewOf(a)
+	view := r.region.Renew(old)
+	if view == old {
+		return
+	}
 	r.mu.Lock()
 	a.view = view
 	holders := r.holders(a)

@@ -117,6 +117,15 @@ func TestParseSaysWhatIsWrongAndWhatIsAllowed(t *testing.T) {
 		`faults: [{name: x, do: fail, on: deploy, skip: -1}]`:                           "skip: -1 is negative",
 		`faults: [{name: x, do: fail, on: deploy, probability: 30}]`:                    "probability: 30 is not between 0 and 1",
 		`faults: [{name: x y, do: fail, on: deploy}]`:                                   "name: must have no spaces and slashes",
+		`faults: [{name: "..", do: fail, on: deploy}]`:                                  `name: ".." is none in a URL`,
+		`faults: [{name: "a?b", do: fail, on: deploy}]`:                                 "name: must have no spaces and slashes",
+		`faults: [{name: "\e[31m", do: fail, on: deploy}]`:                              "name: must have no spaces and slashes",
+		`faults: [{name: x, do: take, machine: a, every: 1ns}]`:                         "every, age: 1ns is shorter than 100ms",
+		`faults: [{name: x, do: stale, age: 99ms}]`:                                     "every, age: 99ms is shorter than 100ms",
+		`faults: [{name: x, do: slow, on: deploy, delay: 87601h}]`:                      "87601h is more than ten years",
+		"faults: []\n---\nfaults: []":                                                   "there is more than one YAML document",
+		"--- {}\n--- {}":                                                                "there is more than one YAML document",
+		"faults: []\n...\nfaults: []":                                                   "there is more than one YAML document",
 		`faults: [{name: x, do: fail, on: deploy}, {name: x, do: fail, on: deploy}]`:    `faults[1] "x": name: faults[0] is called the same`,
 	} {
 		_, err := Parse([]byte(text))

@@ -102,9 +102,9 @@ func (r *Running) strike(a *armed, request simulator.Request, out *simulator.Fau
 		told(request, "held up for "+f.Delay.String())
 		return nil
 	case Stale:
-		r.mu.Lock()
-		out.From = a.view
-		r.mu.Unlock()
+		if out.From = r.viewOf(a); out.From == nil {
+			out.From = r.region.View() // its turn began, and the copy is not there yet
+		}
 		told(request, "answered from old data")
 		return nil
 	}

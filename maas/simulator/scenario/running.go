@@ -82,24 +82,29 @@ func (r *Running) Replace(s Scenario) error {
 	if err := s.check(); err != nil {
 		return err
 	}
+	var all []*armed
+	for _, f := range s.named() {
+		a, err := prepare(f)
+		if err != nil {
+			return err
+		}
+		all = append(all, a)
+	}
+	s.Faults = nil
+	// At one stroke, so that of several who do this at once the last one wins, and
+	// all faults meet what the first of them does.
 	r.mu.Lock()
 	if r.stopped {
 		r.mu.Unlock()
 		return ErrStopped
 	}
 	old := r.faults
-	r.faults, r.scenario = nil, s
-	r.scenario.Faults = nil
+	r.faults, r.scenario = all, s
+	for _, a := range all {
+		r.start(a)
+	}
 	r.mu.Unlock()
 	r.end(old)
-	var all []*armed
-	for _, f := range s.named() {
-		a, err := r.arm(f)
-		if err != nil {
-			return err
-		}
-		all = append(all, a)
-	}
 	for _, a := range all {
 		r.begin(a)
 	}
@@ -114,16 +119,19 @@ func (r *Running) Add(f Fault) error {
 
 // add returns the name of the fault that it begins.
 func (r *Running) add(f Fault) (name string, err error) {
-	a, err := r.arm(f)
+	a, err := prepare(f)
 	if err != nil {
+		return "", err
+	}
+	if err := r.enter(a); err != nil {
 		return "", err
 	}
 	r.begin(a)
 	return a.fault.Name, nil
 }
 
-// arm has a fault meet requests and hardware.
-func (r *Running) arm(f Fault) (*armed, error) {
+// prepare reads what a fault says.
+func prepare(f Fault) (*armed, error) {
 	if err := f.check(); err != nil {
 		return nil, err
 	}
@@ -136,10 +144,15 @@ func (r *Running) arm(f Fault) (*armed, error) {
 	if a.machines, err = machinesOf(f.Machine); err != nil {
 		return nil, err
 	}
-	return a, r.enter(a)
+	return a, nil
 }
 
-// enter gives a fault its name and its place.
+// start lets the times and draws of a fault begin. Running.mu is held.
+func (r *Running) start(a *armed) {
+	a.start, a.draws = r.clock.Now(), newDraws(r.scenario.Seed, a.fault.Name)
+}
+
+// enter gives a fault its name and its place, among requests and hardware.
 func (r *Running) enter(a *armed) error {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -156,7 +169,7 @@ func (r *Running) enter(a *armed) error {
 	if slices.Contains(taken, a.fault.Name) {
 		return fmt.Errorf("name %q: %w", a.fault.Name, ErrNameTaken)
 	}
-	a.start, a.draws = r.clock.Now(), newDraws(r.scenario.Seed, a.fault.Name)
+	r.start(a)
 	r.faults = append(slices.Clone(r.faults), a)
 	return nil
 }

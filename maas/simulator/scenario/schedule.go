@@ -1,6 +1,10 @@
 package scenario
 
-import "time"
+import (
+	"time"
+
+	"github.com/capmaas/cluster-api-provider-maas/maas/simulator"
+)
 
 // begin lets a fault do what no request and no hardware brings about: now and
 // whenever its time comes.
@@ -15,32 +19,19 @@ func (r *Running) begin(a *armed) {
 	}
 }
 
-// wake has f do what is due by now, and comes again when f wants it to.
+// wake has f do what is due by now, and comes again when f wants it to: never at
+// once, however late it is, so that whoever began the fault may go on.
 func (r *Running) wake(a *armed, f func(a *armed, now time.Time) (again time.Time)) {
-	for {
-		if a.isOver() {
-			return
-		}
-		again := f(a, r.clock.Now())
-		if !r.sleep(a, again, func() { r.wake(a, f) }) {
-			return
-		}
+	if a.isOver() {
+		return
 	}
-}
-
-// sleep has wake called when it is time again, and says whether that is now.
-func (r *Running) sleep(a *armed, again time.Time, wake func()) (now bool) {
+	again := f(a, r.clock.Now())
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	a.waits = !again.IsZero()
-	if !a.waits || a.isOver() {
-		return false
+	if a.waits && !a.isOver() {
+		a.cancel = r.clock.AfterFunc(max(again.Sub(r.clock.Now()), 0), func() { r.wake(a, f) })
 	}
-	delay := again.Sub(r.clock.Now())
-	if delay > 0 {
-		a.cancel = r.clock.AfterFunc(delay, wake)
-	}
-	return delay <= 0
 }
 
 // earliest is the first of the times that are not zero.
@@ -102,17 +93,24 @@ func (r *Running) actNow(a *armed, now time.Time) time.Time {
 // look keeps a copy of the region for a fault that shows old data.
 func (r *Running) look(a *armed, now time.Time) time.Time {
 	end, next := a.changes(now)
-	_, active := a.fault.begun(a.start, now)
-	view, again := r.region.View(), now.Add(time.Duration(a.fault.Age))
-	if !active {
-		view, again = nil, time.Time{}
+	var view *simulator.View
+	var again time.Time
+	if _, active := a.fault.begun(a.start, now); active {
+		view, again = r.region.Renew(r.viewOf(a)), now.Add(time.Duration(a.fault.Age))
 	}
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	a.view = view
-	if active && a.spent() {
+	if a.spent() {
 		a.view = nil
 		return time.Time{}
 	}
 	return earliest(end, next, again)
+}
+
+// viewOf is what a fault shows; nil for the region as it is.
+func (r *Running) viewOf(a *armed) *simulator.View {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return a.view
 }
