@@ -181,9 +181,7 @@ func addInterfaceTag(c *call) (*answer, *refusal) {
 }
 
 func removeInterfaceTag(c *call) (*answer, *refusal) {
-	return c.tagInterface(func(tags []string, name string) []string {
-		return without(tags, name)
-	})
+	return c.tagInterface(without)
 }
 
 func (c *call) tagInterface(change func([]string, string) []string) (*answer, *refusal) {
