@@ -79,7 +79,8 @@ const (
 
 // Reasons of MachineDeployed. Where MAAS holds the machine in a state in which it cannot be deployed, the reason is named for that
 // state. What a claim waits for may stand here too, where it went away between the claim and the deployment; and the reasons of
-// MAASAvailable of a MaasCluster, while MAAS cannot be read.
+// MAASAvailable of a MaasCluster, while MAAS cannot be read. ErasingDisks stands here while the disks of a machine on which the deployment failed
+// are erased, before another one is claimed.
 const (
 	// MachineDeployedReason: the image runs.
 	MachineDeployedReason = "MachineDeployed"
@@ -94,9 +95,13 @@ const (
 	// DeployRefusedReason: MAAS refuses to deploy, or says that it could not; the message has MAAS's words. Do: what the message says. Often the
 	// image is not there, or no address is left in the subnet. The deployment is tried again by itself.
 	DeployRefusedReason = "DeployRefused"
-	// DeployFailedReason: the deployment failed on the machine. Do: look at the machine's installation output in MAAS. If the machine is
-	// at fault, mark it broken there, or another claim may get it; then delete the Machine to get another.
+	// DeployFailedReason: the deployment failed on as many machines as spec.deployAttempts allows, or on one that spec.keepFailed keeps. Do: look
+	// at the machines' installation output in MAAS. If machines are at fault, mark them broken there; if the image is, correct it. Then delete
+	// the Machine to get another, or let a MachineHealthCheck do it.
 	DeployFailedReason = "MachineDeployFailed"
+	// DeployRetryReason: the deployment failed on a machine, or took longer than spec.deployTimeout. The machine is given back and avoided for
+	// a while, and another one is claimed by itself. Do: nothing, unless the message says that the machine cannot be given back.
+	DeployRetryReason = "MachineDeployRetrying"
 	// MachineLeftDeployedReason: somebody moved the deployed machine to another state. It is never deployed again. Do: bring it back in MAAS as
 	// the message says, such as out of rescue mode; or delete the Machine, or let a MachineHealthCheck do it.
 	MachineLeftDeployedReason = "MachineLeftDeployed"

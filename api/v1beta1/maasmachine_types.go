@@ -111,8 +111,24 @@ type MaasMachineSpec struct {
 	// +kubebuilder:validation:items:MaxLength=256
 	Subnets []string `json:"subnets,omitempty"`
 
-	// keepFailed keeps a machine whose deployment failed for a person to look at: when this object is deleted, it is let go of and
-	// not released.
+	// deployTimeout is how long a deployment may take, from when MAAS is first asked for it until the image runs, such as 45m or
+	// 1h30m. One that takes longer is given up as if it had failed. Without it, 45 minutes.
+	// +optional
+	// +kubebuilder:validation:Type=string
+	// +kubebuilder:validation:MaxLength=32
+	// +kubebuilder:validation:Pattern=`^([0-9]+(\.[0-9]+)?(s|m|h))+$`
+	DeployTimeout *metav1.Duration `json:"deployTimeout,omitempty"`
+
+	// deployAttempts is how many machines may be tried, one after the other: where a deployment fails, its machine is released, avoided
+	// for a while, and another one is claimed. When all are used up, this object is reported as failed, for Cluster API to replace. Without
+	// it, 3.
+	// +optional
+	// +kubebuilder:validation:Minimum=1
+	// +kubebuilder:validation:Maximum=10
+	DeployAttempts int32 `json:"deployAttempts,omitempty"`
+
+	// keepFailed keeps a machine whose deployment failed for a person to look at: no other one is tried, and when this object is deleted,
+	// it is let go of and not released.
 	// +optional
 	KeepFailed bool `json:"keepFailed,omitempty"`
 

@@ -21,6 +21,11 @@ const (
 	// annotation.
 	ClaimAttemptAnnotation = "infrastructure.cluster.x-k8s.io/maas-claim-attempt"
 
+	// DeployAttemptsAnnotation on a MaasMachine tells, as a JSON list, on which machines its image was to be installed so far, since when,
+	// and why it came to nothing. It survives `clusterctl move`, so that attempts are counted and failed machines avoided there too. It goes
+	// when the image runs.
+	DeployAttemptsAnnotation = "infrastructure.cluster.x-k8s.io/maas-deploy-attempts"
+
 	// UserAnnotation on a MaasMachine names the MAAS user who got its machine. MAAS does not show a user's machines to others who are no
 	// administrators, so with the key of another user they look like somebody else's.
 	UserAnnotation = "infrastructure.cluster.x-k8s.io/maas-user"

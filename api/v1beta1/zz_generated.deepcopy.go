@@ -311,6 +311,11 @@ func (in *MaasMachineSpec) DeepCopyInto(out *MaasMachineSpec) {
 		*out = make([]string, len(*in))
 		copy(*out, *in)
 	}
+	if in.DeployTimeout != nil {
+		in, out := &in.DeployTimeout, &out.DeployTimeout
+		*out = new(metav1.Duration)
+		**out = **in
+	}
 	in.Release.DeepCopyInto(&out.Release)
 	out.AddressFrom = in.AddressFrom
 	if in.LXD != nil {

@@ -87,27 +87,80 @@ func deploySituations() []situation {
 			mend:    (*world).heals,
 		},
 		{
-			name: "The installation fails on the hardware",
+			name: "The installation fails on a machine",
 			wrong: func(w *world) {
 				w.installs(worker)
 				w.must(w.region.FailDeployment(w.inMAAS(worker).SystemID, "Installation failed: curtin: no disk of 100 GB or more"))
 			},
-			shows:   "MachineDeployed=False MachineDeployFailed",
-			message: "the deployment of machine node1 (aaaaa1) in MAAS maas.example.com failed (MAAS says: Installation failed: curtin: no disk of 100 GB or more): look at http://maas.example.com/MAAS/r/machine/aaaaa1; if it is at fault, mark it broken in MAAS; then delete Machine prod-md-0 in Kubernetes to get another",
+			shows:   "MachineDeployed=False MachineDeploying",
+			message: "machine node2 (aaaaa2) in MAAS maas.example.com is in state Deploying (MAAS is installing the image); before, the deployment of machine node1 (aaaaa1) failed (MAAS says: Installation failed: curtin: no disk of 100 GB or more)",
 			event:   "DeployFailed",
-			do:      "Look at the machine's installation output in MAAS. If the machine is at fault, mark it broken there, or another claim may get it. Then delete the Machine to get another; a MachineHealthCheck does so by itself.",
+			note:    "the deployment of machine node1 (aaaaa1) failed (MAAS says: Installation failed: curtin: no disk of 100 GB or more): the machine is given back, and another one is claimed",
+			passes:  true,
+			do:      "Nothing for the cluster: another machine is tried by itself. Look at the installation output of the one that failed in MAAS. If it is at fault, mark it broken there, or it may be claimed again in a while.",
+			mend:    func(*world) {},
 		},
 		{
-			name: "The machine does not finish the installation in time",
-			region: func(c *simulator.Config) {
-				c.Durations.Install, c.Durations.DeployTimeout = 2*time.Hour, 30*time.Minute
+			name:   "The installation does not end on a machine",
+			region: func(c *simulator.Config) { c.Durations.DeployTimeout = 3 * time.Hour },
+			wrong: func(w *world) {
+				w.region.AddHardware(func(e simulator.HardwareEvent) simulator.Trouble {
+					return simulator.Trouble{Stuck: e.Moment == simulator.MomentInstall && e.Hostname == "node1"}
+				})
+				w.add(worker)
 			},
-			wrong:   adds(worker),
-			after:   40 * time.Minute,
-			shows:   "MachineDeployed=False MachineDeployFailed",
-			message: "the deployment of machine node1 (aaaaa1) in MAAS maas.example.com failed (MAAS says: Node operation 'Deploying' timed out after 30 minutes): look at http://maas.example.com/MAAS/r/machine/aaaaa1; if it is at fault, mark it broken in MAAS; then delete Machine prod-md-0 in Kubernetes to get another",
+			after:   48 * time.Minute,
+			shows:   "MachineDeployed=False MachineDeploying",
+			message: "machine node2 (aaaaa2) in MAAS maas.example.com is in state Deploying (MAAS is installing the image); before, the deployment of machine node1 (aaaaa1) did not finish within 45m",
 			event:   "DeployFailed",
-			do:      "Look at the machine's console and at its events in MAAS. If the machine is at fault, mark it broken there, or another claim may get it. Then delete the Machine to get another; a MachineHealthCheck does so by itself.",
+			note:    "the deployment of machine node1 (aaaaa1) did not finish within 45m: the machine is given back, and another one is claimed",
+			passes:  true,
+			do:      "Nothing for the cluster: another machine is tried by itself. Look at the events in MAAS of the one that did not finish. If your machines need longer, set `spec.template.spec.deployTimeout` in a new MaasMachineTemplate.",
+			mend:    func(*world) {},
+		},
+		{
+			name: "The installation fails on every machine",
+			wrong: func(w *world) {
+				w.badInstalls("curtin: no space left on device")
+				w.add(worker)
+			},
+			after:   20 * time.Minute,
+			shows:   "MachineDeployed=False MachineDeployFailed",
+			message: "the deployment of machine node3 (aaaaa3) failed (MAAS says: curtin: no space left on device), and before it on node1, node2 alike: look at http://maas.example.com/MAAS/r/machine/aaaaa3; suspect image custom/u-2404 first, then the machines; then delete Machine prod-md-0 in Kubernetes to get another",
+			event:   "DeployFailed",
+			also: []string{
+				"prod-md-0 DeployFailed: the deployment of machine node1 (aaaaa1) failed (MAAS says: curtin: no space left on device): the machine is given back, and another one is claimed",
+				"prod-md-0 DeployFailed: the deployment of machine node2 (aaaaa2) failed (MAAS says: curtin: no space left on device): the machine is given back, and another one is claimed",
+			},
+			do: "Look at the machines' installation output in MAAS. What fails everywhere alike is rather the image, or the bootstrap data: correct it, in a new MaasMachineTemplate if need be. Then delete the Machine to get another; a MachineHealthCheck does so by itself.",
+		},
+		{
+			name: "The installation fails on a machine that is to be kept then",
+			wrong: func(w *world) {
+				w.badInstalls("Installation failed: curtin: no disk of 100 GB or more")
+				w.add(worker, func(m *infrav1.MaasMachine) { m.Spec.KeepFailed = true })
+			},
+			after:   6 * time.Minute,
+			shows:   "MachineDeployed=False MachineDeployFailed",
+			message: "the deployment of machine node1 (aaaaa1) in MAAS maas.example.com failed (MAAS says: Installation failed: curtin: no disk of 100 GB or more): look at http://maas.example.com/MAAS/r/machine/aaaaa1; delete Machine prod-md-0 in Kubernetes to get another, this one is kept (spec.keepFailed)",
+			event:   "DeployFailed",
+			do:      "Look at the machine's installation output in MAAS, and on the machine. Then delete the Machine to get another, and release the one that failed in MAAS.",
+		},
+		{
+			name:   "The only machine that fits failed a moment ago",
+			region: func(c *simulator.Config) { c.Machines = c.Machines[:1] },
+			wrong: func(w *world) {
+				w.badInstalls("Installation failed: curtin: no disk of 100 GB or more")
+				w.add(worker)
+			},
+			after:   6 * time.Minute,
+			shows:   "MachineAllocated=False NoMachineAvailable",
+			message: "no machine available: 1 machine is Ready, this one is avoided after a failed deployment (node1): look at them in MAAS; CAPMAAS tries them again in a while if nothing else fits",
+			event:   "NoMachineAvailable",
+			also: []string{
+				"prod-md-0 DeployFailed: the deployment of machine node1 (aaaaa1) failed (MAAS says: Installation failed: curtin: no disk of 100 GB or more): the machine is given back, and another one is claimed",
+			},
+			do: "Look at the machine in MAAS, or add machines. For a quarter of an hour it is not taken; then it is tried again if nothing else fits.",
 		},
 		{
 			name: "An operator locked the machine before it was deployed",
@@ -138,10 +191,13 @@ func deploySituations() []situation {
 				w.claims(worker)
 				w.must(w.marksBroken(w.inMAAS(worker).SystemID, "the fan is broken"))
 			},
-			shows:   "MachineAllocated=False MachineNotOurs",
-			message: "machine node1 (aaaaa1) in MAAS maas.example.com was marked broken (MAAS says: the fan is broken), which released it: delete Machine prod-md-0 in Kubernetes to get another",
-			event:   "MachineLost",
-			do:      "Delete the Machine to get another; a MachineHealthCheck does so by itself.",
+			shows:   "MachineDeployed=False MachineDeploying",
+			message: "machine node2 (aaaaa2) in MAAS maas.example.com is in state Deploying (MAAS is installing the image); before, the deployment of machine node1 (aaaaa1) ended when it was marked broken (MAAS says: the fan is broken)",
+			event:   "DeployFailed",
+			note:    "the deployment of machine node1 (aaaaa1) ended when it was marked broken (MAAS says: the fan is broken): the machine is given back, and another one is claimed",
+			passes:  true,
+			do:      "Nothing for the cluster: another machine is tried by itself. Repair the broken one, and mark it fixed in MAAS.",
+			mend:    func(*world) {},
 		},
 		{
 			name: "An operator has the machine in rescue mode before it was deployed",

@@ -123,6 +123,16 @@ func (w *world) installs(name string) {
 	w.until(func() bool { return w.inMAAS(name).Status == simulator.StatusDeploying })
 }
 
+// badInstalls lets every installation fail.
+func (w *world) badInstalls(reason string) {
+	w.region.AddHardware(func(e simulator.HardwareEvent) simulator.Trouble {
+		if e.Moment == simulator.MomentInstall {
+			return simulator.Trouble{Fail: reason}
+		}
+		return simulator.Trouble{}
+	})
+}
+
 // claims adds a machine that is claimed, and whose deployment MAAS does not hear of until the situation is made.
 func (w *world) claims(name string, change ...func(*infrav1.MaasMachine)) {
 	w.Helper()

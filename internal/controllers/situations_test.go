@@ -38,6 +38,8 @@ type situation struct {
 	ready, readyMessage string
 	// event is the reason of the warning about the object, with note; "" means that there is none. Without a note, it is the message.
 	event, note string
+	// also are warnings about the object from before, as in others.
+	also []string
 	// others are the warnings about other objects: <object> <reason>: <note>.
 	others []string
 	// passes says that nobody can do anything, or need do anything: it passes by itself, or others are at it.
@@ -180,7 +182,7 @@ func (s situation) wantReady() (shows, message string) {
 }
 
 func (s situation) wantWarnings() []string {
-	want := slices.Clone(s.others)
+	want := slices.Concat(s.also, s.others)
 	if s.event != "" {
 		note := s.note
 		if note == "" {

@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	infrav1 "github.com/capmaas/cluster-api-provider-maas/api/v1beta1"
+	"github.com/capmaas/cluster-api-provider-maas/internal/avoidance"
 	"github.com/capmaas/cluster-api-provider-maas/maas"
 )
 
@@ -41,6 +42,8 @@ type Preferences struct {
 	PeersByZone map[string]int
 	// Taken says which machines another claim of this process asks MAAS for at this moment. They are never chosen.
 	Taken func(systemID string) bool
+	// Avoided says which machines failed a short while ago. They come last, whatever their zone, or are not chosen at all.
+	Avoided func(maas.Machine) avoidance.Level
 }
 
 // Choose returns the candidates that can be claimed now and fit, the best first, and what each constraint leaves of them.
@@ -78,10 +81,18 @@ func sift(machines []maas.Machine, requirements []requirement) ([]maas.Machine, 
 // compare ranks the better machine first, always in the same way.
 func (p Preferences) compare(a, b maas.Machine) int {
 	return cmp.Or(
+		cmp.Compare(p.levelOf(a), p.levelOf(b)),
 		cmp.Compare(p.PeersByZone[a.Zone.Name], p.PeersByZone[b.Zone.Name]),
 		cmp.Compare(cost(a), cost(b)),
 		cmp.Compare(a.SystemID, b.SystemID),
 	)
+}
+
+func (p Preferences) levelOf(m maas.Machine) avoidance.Level {
+	if p.Avoided == nil {
+		return avoidance.No
+	}
+	return p.Avoided(m)
 }
 
 // cost is MAAS's own measure of what a machine is worth: the cheapest that fits wastes least. Disks break ties.

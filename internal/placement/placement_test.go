@@ -5,6 +5,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/capmaas/cluster-api-provider-maas/internal/avoidance"
 	"github.com/capmaas/cluster-api-provider-maas/internal/placement"
 	"github.com/capmaas/cluster-api-provider-maas/maas"
 )
@@ -44,6 +45,15 @@ func disks(boot int64, others ...int64) func(*maas.Machine) {
 
 func anyOf(ids ...string) func(string) bool {
 	return func(id string) bool { return slices.Contains(ids, id) }
+}
+
+func avoids(level avoidance.Level, ids ...string) func(maas.Machine) avoidance.Level {
+	return func(m maas.Machine) avoidance.Level {
+		if slices.Contains(ids, m.SystemID) {
+			return level
+		}
+		return avoidance.No
+	}
 }
 
 func TestChooseRanksWhatFits(t *testing.T) {
@@ -109,6 +119,13 @@ func TestChooseRanksWhatFits(t *testing.T) {
 		},
 		"what another claim asks for is never chosen": {
 			candidates: []maas.Machine{machine("a"), machine("b"), machine("c")}, prefer: placement.Preferences{Taken: anyOf("a", "c")}, ranked: "b",
+		},
+		"one that failed comes last, whatever its zone and size": {
+			candidates: []maas.Machine{machine("a"), machine("b", zone("z2"), size(64, 262144))},
+			prefer:     placement.Preferences{PeersByZone: map[string]int{"z2": 2}, Avoided: avoids(avoidance.LastResort, "a")}, ranked: "b a",
+		},
+		"one that failed a moment ago is not chosen": {
+			candidates: []maas.Machine{machine("a"), machine("b")}, prefer: placement.Preferences{Avoided: avoids(avoidance.Entirely, "a")}, ranked: "b",
 		},
 		"MAAS's judgement is obeyed": {
 			candidates: []maas.Machine{machine("a"), machine("b"), machine("c")},
@@ -185,6 +202,8 @@ func TestChooseExplainsWhyNothingFits(t *testing.T) {
 			says: `no machine available: 2 machines are Ready, all of these were taken by others first (a, b): CAPMAAS tries again by itself`},
 		"another claim was quicker": {candidates: fleet, want: placement.Constraints{Pool: "other"}, prefer: placement.Preferences{Taken: anyOf("x")},
 			says: `no machine available: 1 in pool "other", this one was taken by others first (x): CAPMAAS tries again by itself`},
+		"all failed a moment ago": {candidates: []maas.Machine{machine("a"), machine("b")}, prefer: placement.Preferences{Avoided: avoids(avoidance.Entirely, "a", "b")},
+			says: `no machine available: 2 machines are Ready, all of these are avoided after failed deployments (a, b): look at them in MAAS; CAPMAAS tries them again in a while if nothing else fits`},
 		"other claims were quicker": {candidates: []maas.Machine{machine("a"), machine("b"), machine("c", state(maas.StatusBroken))},
 			prefer: placement.Preferences{Taken: anyOf("a", "b")},
 			says:   `no machine available: 2 of 3 machines are Ready, all of these were taken by others first (a, b): CAPMAAS tries again by itself`},

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/capmaas/cluster-api-provider-maas/internal/avoidance"
 	"github.com/capmaas/cluster-api-provider-maas/maas"
 )
 
@@ -39,6 +40,11 @@ func requirementsOf(want Constraints, prefer Preferences) []requirement {
 		requirement{fits: func(m maas.Machine) bool { return !m.Locked }, verb: is, what: "unlocked", amiss: amiss{"is locked", "are locked"},
 			todo: "unlock one in MAAS"},
 	)
+	if prefer.Avoided != nil {
+		all = append(all, requirement{fits: func(m maas.Machine) bool { return prefer.levelOf(m) != avoidance.Entirely },
+			verb: is, what: "not avoided", amiss: amiss{"is avoided after a failed deployment", "are avoided after failed deployments"},
+			todo: "look at them in MAAS; CAPMAAS tries them again in a while if nothing else fits"})
+	}
 	if prefer.Taken != nil {
 		all = append(all, requirement{fits: func(m maas.Machine) bool { return !prefer.Taken(m.SystemID) },
 			verb: is, what: "left", amiss: amiss{"was taken by others first", "were taken by others first"}, todo: "CAPMAAS tries again by itself"})

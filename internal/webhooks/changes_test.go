@@ -4,8 +4,10 @@ import (
 	"reflect"
 	"strings"
 	"testing"
+	"time"
 
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	infrav1 "github.com/capmaas/cluster-api-provider-maas/api/v1beta1"
 )
@@ -43,6 +45,10 @@ func fill(t *testing.T, value reflect.Value) {
 	case reflect.Struct:
 		fill(t, value.Field(0))
 	case reflect.Pointer:
+		if value.Type() == reflect.TypeFor[*metav1.Duration]() {
+			value.Set(reflect.ValueOf(&metav1.Duration{Duration: time.Hour}))
+			return
+		}
 		value.Set(reflect.ValueOf(&apiextensionsv1.JSON{Raw: []byte(`{"a":1}`)}))
 	default:
 		t.Fatalf("teach this test, and changesOf, about %s", value.Type())

@@ -2,6 +2,7 @@ package webhooks
 
 import (
 	"context"
+	"encoding/json"
 	"strconv"
 
 	"k8s.io/apimachinery/pkg/api/equality"
@@ -48,7 +49,7 @@ func changedMachine(before, now *infrav1.MaasMachine) field.ErrorList {
 	spec := field.NewPath("spec")
 	found := kept(before.Spec, now.Spec, spec,
 		"cannot be changed: the machine was chosen and installed by it. For another machine, make another template and let the Machine be replaced",
-		"failureDomain", "keepFailed", "release", "systemID", "providerID")
+		"failureDomain", "keepFailed", "release", "deployTimeout", "deployAttempts", "systemID", "providerID")
 	if before.Spec.FailureDomain != now.Spec.FailureDomain {
 		if fault := nameFault(now.Spec.FailureDomain); fault != "" {
 			found = append(found, field.Invalid(spec.Child("failureDomain"), now.Spec.FailureDomain, fault))
@@ -56,6 +57,14 @@ func changedMachine(before, now *infrav1.MaasMachine) field.ErrorList {
 	}
 	if !equality.Semantic.DeepEqual(before.Spec.Release, now.Spec.Release) {
 		found = append(found, wellFormedRelease(now.Spec.Release, spec.Child("release"))...)
+	}
+	if !equality.Semantic.DeepEqual(before.Spec.DeployTimeout, now.Spec.DeployTimeout) || before.Spec.DeployAttempts != now.Spec.DeployAttempts {
+		found = append(found, wellFormedAttempts(now.Spec, spec)...)
+	}
+	if gaveMachineBack(before, now) {
+		before = before.DeepCopy()
+		before.Spec.SystemID = ""
+		delete(before.Annotations, infrav1.UserAnnotation)
 	}
 	found = append(found, sameMachine(before.Spec, now.Spec, spec)...)
 	if wrong := fixedAnnotation(infrav1.ClaimAnnotation, before.Annotations, now.Annotations,
@@ -93,6 +102,20 @@ func sameMachine(before, now infrav1.MaasMachineSpec, path *field.Path) field.Er
 		return found
 	}
 	return identity(now, path)
+}
+
+// gaveMachineBack says that an update drops a machine that never ran: its deployment failed, and the object says that it is given back.
+func gaveMachineBack(before, now *infrav1.MaasMachine) bool {
+	if before.Spec.SystemID == "" || now.Spec.SystemID != "" || before.Spec.ProviderID != "" {
+		return false
+	}
+	var attempts []struct {
+		Machine   string `json:"machine"`
+		GivenBack bool   `json:"givenBack"`
+	}
+	err := json.Unmarshal([]byte(now.Annotations[infrav1.DeployAttemptsAnnotation]), &attempts)
+	last := len(attempts) - 1
+	return err == nil && last >= 0 && attempts[last].Machine == before.Spec.SystemID && attempts[last].GivenBack
 }
 
 // attemptHasClaim refuses the mark of an allocation under way on an object that never claimed anything.

@@ -63,6 +63,9 @@ func specCases() map[string]struct {
 		"as the template makes it":   {func(s *spec) { *s = spec{Image: "custom/kube", Tags: []string{}} }, ""},
 		"an image of MAAS":           {func(s *spec) { s.Image = "ubuntu/noble" }, ""},
 		"a bare image":               {func(s *spec) { s.Image = "u-2404-1.36.3_x" }, ""},
+		"a time for a deployment":    {func(s *spec) { s.DeployTimeout, s.DeployAttempts = &metav1.Duration{Duration: time.Minute}, 1 }, ""},
+		"no time for a deployment":   {func(s *spec) { s.DeployTimeout = &metav1.Duration{} }, `.deployTimeout: Invalid value: "0s": must be a minute or more`},
+		"too many attempts":          {func(s *spec) { s.DeployAttempts = 11 }, ".deployAttempts: Invalid value: 11: must be from 1 to 10"},
 		"no image":                   {func(s *spec) { s.Image = "" }, ".image: Required value: must be the name of an image in MAAS"},
 		"an image with a space":      {func(s *spec) { s.Image = "custom/my image" }, `.image: Invalid value: "custom/my image": must be the name`},
 		"an image of three parts":    {func(s *spec) { s.Image = "a/b/c" }, ".image: Invalid value"},
@@ -192,6 +195,31 @@ func TestChangesOfMaasMachines(t *testing.T) {
 		"keep it when it fails": {deployed, func(m *infrav1.MaasMachine) { m.Spec.KeepFailed = true }, ""},
 		"erase it":              {deployed, func(m *infrav1.MaasMachine) { m.Spec.Release = release(infrav1.EraseQuick, "drain") }, ""},
 		"erase it somehow":      {deployed, func(m *infrav1.MaasMachine) { m.Spec.Release = release("Shred") }, "spec.release.erase: Unsupported value"},
+		"more attempts, and more time for each": {deployed, func(m *infrav1.MaasMachine) {
+			m.Spec.DeployAttempts, m.Spec.DeployTimeout = 5, &metav1.Duration{Duration: time.Hour}
+		}, ""},
+		"too many attempts": {deployed, func(m *infrav1.MaasMachine) { m.Spec.DeployAttempts = 11 }, "spec.deployAttempts: Invalid value: 11: must be from 1 to 10"},
+		"the machine is given back after its deployment failed": {claimed, func(m *infrav1.MaasMachine) {
+			m.Spec.SystemID = ""
+			m.Annotations[infrav1.DeployAttemptsAnnotation] = `[{"machine":"4y3h7n","failed":"failed","givenBack":true}]`
+			delete(m.Annotations, infrav1.UserAnnotation)
+		}, ""},
+		"another machine is given back": {claimed, func(m *infrav1.MaasMachine) {
+			m.Spec.SystemID = ""
+			m.Annotations[infrav1.DeployAttemptsAnnotation] = `[{"machine":"other1","failed":"failed","givenBack":true}]`
+		}, "spec.systemID: Forbidden"},
+		"the machine is not given back yet": {claimed, func(m *infrav1.MaasMachine) {
+			m.Spec.SystemID = ""
+			m.Annotations[infrav1.DeployAttemptsAnnotation] = `[{"machine":"4y3h7n","failed":"failed"}]`
+		}, "spec.systemID: Forbidden"},
+		"the machine is changed for another in one go": {claimed, func(m *infrav1.MaasMachine) {
+			m.Spec.SystemID = "other1"
+			m.Annotations[infrav1.DeployAttemptsAnnotation] = `[{"machine":"4y3h7n","failed":"failed","givenBack":true}]`
+		}, "spec.systemID: Forbidden"},
+		"one that ran is never given back so": {deployed, func(m *infrav1.MaasMachine) {
+			m.Spec.SystemID, m.Spec.ProviderID = "", ""
+			m.Annotations[infrav1.DeployAttemptsAnnotation] = `[{"machine":"4y3h7n","failed":"failed","givenBack":true}]`
+		}, "spec.providerID: Forbidden"},
 		"another zone":          {deployed, func(m *infrav1.MaasMachine) { m.Spec.FailureDomain = "z2" }, ""},
 		"a zone with a space":   {deployed, func(m *infrav1.MaasMachine) { m.Spec.FailureDomain = " z2" }, "spec.failureDomain: Invalid value"},
 		"tags in another order": {deployed, func(m *infrav1.MaasMachine) { m.Spec.Tags = []string{"gpu_2", "ssd"} }, ""},

@@ -51,6 +51,9 @@ func TestNewMaasMachineTemplates(t *testing.T) {
 		"with an attempt": {func(m *infrav1.MaasMachineTemplate) {
 			m.Spec.Template.ObjectMeta.Annotations = map[string]string{infrav1.ClaimAttemptAnnotation: ""}
 		}, "spec.template.metadata.annotations[infrastructure.cluster.x-k8s.io/maas-claim-attempt]: Forbidden"},
+		"with deployments": {func(m *infrav1.MaasMachineTemplate) {
+			m.Spec.Template.ObjectMeta.Annotations = map[string]string{infrav1.DeployAttemptsAnnotation: "[]"}
+		}, "spec.template.metadata.annotations[infrastructure.cluster.x-k8s.io/maas-deploy-attempts]: Forbidden"},
 		"with labels": {func(m *infrav1.MaasMachineTemplate) {
 			m.Spec.Template.ObjectMeta = clusterv1.ObjectMeta{Labels: map[string]string{"a": "b"}, Annotations: map[string]string{"c": "d"}}
 		}, ""},

@@ -1,8 +1,10 @@
 package webhooks
 
 import (
+	"fmt"
 	"slices"
 	"strings"
+	"time"
 
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
@@ -41,12 +43,31 @@ func wellFormed(spec infrav1.MaasMachineSpec, path *field.Path) field.ErrorList 
 			found = append(found, field.Invalid(path.Child(number.field), number.value, "must be 0 or more"))
 		}
 	}
+	found = append(found, wellFormedAttempts(spec, path)...)
 	found = append(found, wellFormedTags(spec, path)...)
 	found = append(found, wellFormedRelease(spec.Release, path.Child("release"))...)
 	for i, subnet := range spec.Subnets {
 		if fault := nameFault(subnet); fault != "" || subnet == "" {
 			found = append(found, field.Invalid(path.Child("subnets").Index(i), subnet, "must be a subnet as MAAS specifies it, without spaces around it"))
 		}
+	}
+	return found
+}
+
+// shortestDeployTimeout is less than any machine takes to start.
+const shortestDeployTimeout = time.Minute
+
+// maxDeployAttempts is that of the schema.
+const maxDeployAttempts = 10
+
+// wellFormedAttempts checks how long and how often a deployment is tried. What is absent has a default.
+func wellFormedAttempts(spec infrav1.MaasMachineSpec, path *field.Path) field.ErrorList {
+	var found field.ErrorList
+	if t := spec.DeployTimeout; t != nil && t.Duration < shortestDeployTimeout {
+		found = append(found, field.Invalid(path.Child("deployTimeout"), t.Duration.String(), "must be a minute or more, such as 45m: it counts until the image runs"))
+	}
+	if n := spec.DeployAttempts; n < 0 || n > maxDeployAttempts {
+		found = append(found, field.Invalid(path.Child("deployAttempts"), n, fmt.Sprintf("must be from 1 to %d", maxDeployAttempts)))
 	}
 	return found
 }

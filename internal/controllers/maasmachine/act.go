@@ -40,8 +40,8 @@ func (r *Reconciler) act(ctx context.Context, o *observation, s step) (failure, 
 		})
 	case beginClaim:
 		return nil, r.beginAttempt(ctx, o, s.systemID)
-	case beginDeploy:
-		return nil, r.beginAttempt(ctx, o, s.systemID)
+	case beginDeploy, deployTaken, noteReturn, giveUp, forgetMachine:
+		return nil, r.noteDeployment(ctx, o, s)
 	case endAttempt:
 		return nil, r.endAttempt(ctx, o)
 	case claim:
@@ -53,7 +53,11 @@ func (r *Reconciler) act(ctx context.Context, o *observation, s step) (failure, 
 		r.tell(o, normal, telemetry.MachineAdopted, telemetry.ActionClaim, "machine %s in MAAS %s was found by its claim", s.systemID, o.maasHost)
 		return nil, nil
 	case setProviderID:
-		if err := r.change(ctx, o, func(m *infrav1.MaasMachine) { m.Spec.ProviderID = s.providerID }); err != nil {
+		err := r.change(ctx, o, func(m *infrav1.MaasMachine) {
+			m.Spec.ProviderID = s.providerID
+			delete(m.Annotations, infrav1.DeployAttemptsAnnotation)
+		})
+		if err != nil {
 			return nil, err
 		}
 		r.tell(o, normal, telemetry.Deployed, telemetry.ActionDeploy, "the image runs on %s", o.nameOf(o.machine))
@@ -77,6 +81,9 @@ func (r *Reconciler) actOutside(ctx context.Context, o *observation, s step) err
 		return r.release(ctx, o, s.systemID, maas.ReleaseParams{Comment: comment(o)})
 	case release:
 		return r.giveBack(ctx, o, s.systemID)
+	case abort:
+		_, err := r.MAAS.Abort(ctx, s.systemID, comment(o))
+		return err
 	case powerOn:
 		_, err := r.MAAS.PowerOn(ctx, o.machine.SystemID, comment(o))
 		if err == nil {
@@ -155,12 +162,7 @@ func (r *Reconciler) store(ctx context.Context, o *observation, systemID string)
 
 // beginAttempt writes down which machine is about to be asked for.
 func (r *Reconciler) beginAttempt(ctx context.Context, o *observation, systemID string) error {
-	return r.change(ctx, o, func(m *infrav1.MaasMachine) {
-		setAnnotation(m, infrav1.ClaimAttemptAnnotation, systemID+" "+r.now().UTC().Format(time.RFC3339))
-		if _, blocked := m.Annotations[clusterctlv1.BlockMoveAnnotation]; !blocked {
-			setAnnotation(m, clusterctlv1.BlockMoveAnnotation, ourBlock)
-		}
-	})
+	return r.change(ctx, o, func(m *infrav1.MaasMachine) { setAttempt(m, systemID, r.now()) })
 }
 
 func (r *Reconciler) endAttempt(ctx context.Context, o *observation) error {
@@ -170,37 +172,18 @@ func (r *Reconciler) endAttempt(ctx context.Context, o *observation) error {
 // ourBlock is the value of a block-move annotation that we set, and may remove.
 const ourBlock = "capmaas: a claim is being made"
 
+func setAttempt(m *infrav1.MaasMachine, systemID string, now time.Time) {
+	setAnnotation(m, infrav1.ClaimAttemptAnnotation, systemID+" "+now.UTC().Format(time.RFC3339))
+	if _, blocked := m.Annotations[clusterctlv1.BlockMoveAnnotation]; !blocked {
+		setAnnotation(m, clusterctlv1.BlockMoveAnnotation, ourBlock)
+	}
+}
+
 func dropAttempt(m *infrav1.MaasMachine) {
 	delete(m.Annotations, infrav1.ClaimAttemptAnnotation)
 	if m.Annotations[clusterctlv1.BlockMoveAnnotation] == ourBlock {
 		delete(m.Annotations, clusterctlv1.BlockMoveAnnotation)
 	}
-}
-
-// deploy installs the image with the bootstrap data.
-func (r *Reconciler) deploy(ctx context.Context, o *observation) (failure, err error) {
-	secret, err := r.bootstrapSecret(ctx, o.owner)
-	if err != nil {
-		return nil, err
-	}
-	if secret == nil || len(secret.Data["value"]) == 0 {
-		return nil, errors.New("the bootstrap data went away")
-	}
-	asking, cancel := context.WithTimeout(ctx, writePatience)
-	defer cancel()
-	o.answered, failure = r.MAAS.Deploy(asking, o.machine.SystemID, maas.DeployParams{
-		UserData: secret.Data["value"], DistroSeries: infrav1.FullImageName(o.object.Spec.Image),
-		EphemeralDeploy: o.object.Spec.DeployInMemory, Comment: comment(o),
-		// Somebody may have released the machine a moment ago: MAAS then acquires it anew, and only the claim tells for whom.
-		AgentName: o.token(),
-	})
-	if failure == nil {
-		r.tell(o, normal, telemetry.DeployStarted, telemetry.ActionDeploy, "MAAS installs %s on %s", o.object.Spec.Image, o.nameOf(o.machine))
-	}
-	if failure == nil || refused(failure) {
-		return failure, r.endAttempt(ctx, o)
-	}
-	return failure, nil
 }
 
 func (r *Reconciler) release(ctx context.Context, o *observation, systemID string, params maas.ReleaseParams) error {

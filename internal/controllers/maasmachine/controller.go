@@ -189,7 +189,7 @@ func (o observation) pace() inventory.Pace {
 	if o.standing != holdsOurs {
 		return inventory.Settled
 	}
-	if o.deleting() || !o.provisioned() && stateOf(o.machine).deploy != failed {
+	if o.deleting() || !o.provisioned() && (stateOf(o.machine).deploy != failed || !o.isLast()) {
 		return inventory.Moving
 	}
 	return inventory.Settled

@@ -33,7 +33,7 @@ func TestAFailedDeploymentTellsMAASsReasonAndWhereToLook(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			w := newWorld(t, func(c *simulator.Config) { c.Version = version })
-			w.add("w1", false)
+			w.add("w1", false, tries(1))
 			id := failDeploy(w, "w1", "curtin: no disk")
 			m := conditions.GetMessage(w.get("w1"), infrav1.MachineReadyCondition)
 			for _, want := range []string{"curtin: no disk", w.inMAAS(id).Hostname + " (" + id + ")", "/MAAS/r/machine/" + id, "delete Machine w1 in Kubernetes"} {

@@ -160,7 +160,7 @@ func TestAMachineThatLeftDeployedIsNotDeployedAgain(t *testing.T) {
 func TestAFailedDeploymentIsShownAndReleasedWithItsMachine(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
-	w.add("w1", false)
+	w.add("w1", false, tries(1))
 	w.until("w1", func() bool { return w.get("w1").Status.MachineState == "Deploying" })
 	id := w.get("w1").Spec.SystemID
 	if err := w.region.FailDeployment(id, "curtin: no disk"); err != nil {

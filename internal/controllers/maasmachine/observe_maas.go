@@ -88,7 +88,7 @@ func (r *Reconciler) observeMAAS(ctx context.Context, o *observation) {
 	if o.standing == holdsOurs && o.wantsWords(o.machine) {
 		o.failure = r.failureOf(ctx, o.machine)
 	}
-	if o.standing == holdsOurs && o.deleting() && o.eraseUnclear(o.machine) {
+	if o.standing == holdsOurs && o.givesBack() && o.eraseUnclear(o.machine) {
 		o.erasesAnyway, o.unreadable = r.erasesOnRelease(ctx)
 	}
 }

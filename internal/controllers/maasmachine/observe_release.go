@@ -16,15 +16,18 @@ func (o observation) wantsWords(m *maas.Machine) bool {
 	case maas.StatusFailedDeployment:
 		return true
 	case maas.StatusFailedReleasing, maas.StatusFailedDiskErasing:
-		return o.deleting()
+		return o.givesBack()
 	}
 	// MAAS put it back.
-	return o.deleting() && o.asked[m.SystemID].moved && stateOf(m).release == releaseIt
+	return o.givesBack() && o.asked[m.SystemID].moved && stateOf(m).release == releaseIt
 }
+
+// givesBack says that the machines are to be given back: the object goes, or the deployment failed and another machine is to follow.
+func (o observation) givesBack() bool { return o.deleting() || o.triesAnother() }
 
 // observeRequests looks up what was asked of the machines that are to be given back.
 func (r *Reconciler) observeRequests(o *observation) {
-	if !o.deleting() {
+	if !o.givesBack() {
 		return
 	}
 	o.asked = map[string]asked{}

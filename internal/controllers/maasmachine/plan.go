@@ -3,6 +3,7 @@ package maasmachine
 import (
 	"errors"
 	"fmt"
+	"net/http"
 	"strings"
 
 	clusterv1 "sigs.k8s.io/cluster-api/api/core/v1beta2"
@@ -25,6 +26,9 @@ func next(o observation) step {
 	}
 	switch o.standing {
 	case holdsGone, holdsForeign, holdsUnproven:
+		if s, due := nextGone(o); due {
+			return s
+		}
 		return nextLost(o)
 	}
 	if extra := o.extraClaimed(); extra != nil {
@@ -154,15 +158,24 @@ func nextDeploy(o observation) step {
 		}
 		return o.waitAfter(err, o.toAnnotate(o.machine))
 	}
+	if o.deployment().Failed != "" && s.deploy != runs {
+		return nextAnother(o)
+	}
+	if why := o.deployFailed(); why != "" {
+		return giveUp{o.machine.SystemID, why}
+	}
 	w := wait{condition: infrav1.MachineDeployedCondition, reason: s.reason, message: o.tells(o.machine)}
 	switch s.deploy {
 	case runs:
 		return setProviderID{infrav1.NewProviderID(o.machine.Zone.Name, o.machine.SystemID)}
 	case installing:
+		if !o.deployment().Taken {
+			return deployTaken{o.machine.SystemID}
+		}
 		if join, due := nextJoin(o); due {
 			return join
 		}
-		w.after = moving
+		w.message, w.after = w.message+o.afterFailures(), moving
 	case deployIt:
 		return nextInstall(o, w)
 	case comesBack:
@@ -175,7 +188,7 @@ func nextDeploy(o observation) step {
 	return w
 }
 
-// nextInstall: the machine is Allocated and ours. One that MAAS put back there after a failure is tried again.
+// nextInstall: the machine is Allocated and ours. One that MAAS put back there after a failure is tried again, and that is counted.
 func nextInstall(o observation, w wait) step {
 	if o.machine.Locked {
 		w.reason, w.after = infrav1.MachineLockedReason, settled
@@ -189,7 +202,12 @@ func nextInstall(o observation, w wait) step {
 		}
 		return missing
 	}
+	back := noteReturn{o.machine.SystemID}
+	counted, _ := o.did(back)
 	done, err := o.did(deploy{})
+	if d := o.deployment(); !counted && (d.Taken || done && isOfMachine(err) && d.PutBack < putBackOften) {
+		return back
+	}
 	if !done {
 		begin, try := beginDeploy{o.machine.SystemID}, o.attempt()
 		if begun, _ := o.did(begin); !begun && (try.systemID == "" || o.now.Sub(try.since).Abs() > moving) {
@@ -198,6 +216,21 @@ func nextInstall(o observation, w wait) step {
 		return deploy{}
 	}
 	return o.waitAfter(err, o.toDeploy())
+}
+
+// isOfMachine says that MAAS's no to a deployment may be about the machine or its place: another one may do better.
+func isOfMachine(err error) bool {
+	return maas.FailedWith(err) != "" || (errors.Is(err, maas.ErrInvalid) || errors.Is(err, maas.ErrConflict)) && !isOfSpec(err)
+}
+
+// isOfSpec says that MAAS's no is about what every machine would get: the image, or the user data.
+func isOfSpec(err error) bool {
+	var e *maas.Error
+	if errors.As(err, &e) && e.StatusCode == http.StatusRequestEntityTooLarge {
+		return true
+	}
+	words := maas.Words(err)
+	return strings.Contains(words, "distro_series") || strings.Contains(words, "operating system")
 }
 
 // nextKeep: the machine was deployed for this object. Nothing here deploys it again.

@@ -19,7 +19,7 @@ func nothingYet(change ...func(*observation)) observation {
 }
 
 func withToken(o *observation) {
-	o.object.Annotations = map[string]string{infrav1.ClaimAnnotation: token}
+	setAnnotation(o.object, infrav1.ClaimAnnotation, token)
 }
 
 func attempted(d time.Duration) func(*observation) {
@@ -87,6 +87,10 @@ func TestClaim(t *testing.T) {
 	}
 }
 
+func noSuchImage() error {
+	return &maas.Error{Kind: maas.KindInvalid, Operation: "deploy_machine", StatusCode: 400, Said: true, Message: "distro_series: 'x' is not a valid distro_series"}
+}
+
 func TestDeploy(t *testing.T) {
 	t.Parallel()
 	extra := func(status maas.Status) func(*observation) {
@@ -112,7 +116,7 @@ func TestDeploy(t *testing.T) {
 		"the answer was lost, and no effect shows":        {seen(deploying, maas.StatusAllocated, tried(deploy{}, maas.ErrOutcomeUnknown)), "wait: MachineDeployed Unknown DeployOutcomeUnknown"},
 		"the answer was lost, but it took effect":         {seen(deploying, maas.StatusDeploying, tried(deploy{}, maas.ErrOutcomeUnknown)), "wait: MachineDeployed MachineDeploying"},
 		"MAAS says it is deploying already":               {seen(deploying, maas.StatusDeploying, tried(deploy{}, maas.ErrConflict)), "wait: MachineDeployed MachineDeploying"},
-		"MAAS does not know the image":                    {seen(deploying, maas.StatusAllocated, tried(deploy{}, maas.ErrInvalid)), "wait: MachineDeployed DeployRefused"},
+		"MAAS does not know the image":                    {seen(deploying, maas.StatusAllocated, tried(deploy{}, noSuchImage())), "wait: MachineDeployed DeployRefused"},
 		"the key may not deploy":                          {seen(deploying, maas.StatusAllocated, tried(deploy{}, maas.ErrForbidden)), "wait: MachineDeployed DeployRefused"},
 		"MAAS went away":                                  {seen(deploying, maas.StatusAllocated, tried(deploy{}, maas.ErrUnavailable)), "wait: MachineDeployed Unknown MAASUnreachable"},
 		"the Machine goes: nothing is deployed for it":    {seen(deploying, maas.StatusAllocated, func(o *observation) { now := metav1.NewTime(noon); o.owner.DeletionTimestamp = &now }), "wait: MachineDeployed WaitingForOwnerMachine"},

@@ -192,15 +192,19 @@ func (o observation) heldByMistake() bool {
 	return o.owner != nil && o.owner.DeletionTimestamp.IsZero() && o.cluster != nil && o.cluster.DeletionTimestamp.IsZero()
 }
 
+// isGivenBack says that nothing is left to release of a machine, though its owner may be our user still.
+func (o observation) isGivenBack(m *maas.Machine) bool {
+	s := stateOf(m).release
+	return s == isFree || s == handedBack && m.PowerState != maas.PowerOn || o.erasesWell(m)
+}
+
 // notFree lists the machines that are ours and have to be given back: the one in the spec, and those found by the claim.
 func (o observation) notFree() []*maas.Machine {
 	var all []*maas.Machine
 	add := func(m *maas.Machine) {
-		s := stateOf(m).release
-		if s == isFree || s == handedBack && m.PowerState != maas.PowerOn || o.erasesWell(m) {
-			return
+		if !o.isGivenBack(m) {
+			all = append(all, m)
 		}
-		all = append(all, m)
 	}
 	if o.standing == holdsOurs && !o.keeps() {
 		add(o.machine)

@@ -58,6 +58,9 @@ func seen(p phase, status maas.Status, change ...func(*observation)) observation
 		o.object.Spec.ProviderID = "maas:///z1/aaaaa1"
 		o.node.node = &corev1.Node{ObjectMeta: metav1.ObjectMeta{Name: "m1"}, Spec: corev1.NodeSpec{ProviderID: "maas:///z1/aaaaa1"}}
 	}
+	if p == deploying && status == maas.StatusDeploying {
+		taken(time.Minute)(&o)
+	}
 	if p == giveBack {
 		deleted(&o)
 	}
@@ -95,6 +98,7 @@ func TestNextStep(t *testing.T) {
 	t.Parallel()
 	const (
 		adopts    = "adopt aaaaa1"
+		gaveUp    = "give up aaaaa1"
 		toBeFree  = "wait: MachineAllocated Claiming"
 		left      = "wait: MachineDeployed MachineLeftDeployed"
 		releases  = "release aaaaa1"
@@ -116,10 +120,10 @@ func TestNextStep(t *testing.T) {
 		{maas.StatusReserved, adopts, "wait: MachineDeployed MachineReserved", left, releases},
 		{maas.StatusDeployed, adopts, "set provider ID", "all is well", releases},
 		{maas.StatusRetired, adopts, "wait: MachineDeployed MachineRetired", left, blocked},
-		{maas.StatusBroken, adopts, "wait: MachineDeployed MachineBroken", left, blocked}, // its power is on; see below
+		{maas.StatusBroken, adopts, gaveUp, left, blocked}, // its power is on; see below
 		{maas.StatusDeploying, adopts, "wait: MachineDeployed MachineDeploying", left, releases},
 		{maas.StatusAllocated, adopts, "begin deploy aaaaa1", left, releases},
-		{maas.StatusFailedDeployment, adopts, "wait: MachineDeployed MachineDeployFailed", left, releases},
+		{maas.StatusFailedDeployment, adopts, gaveUp, left, releases},
 		{maas.StatusReleasing, toBeFree, released, left, "wait: Deleting Releasing"},
 		{maas.StatusFailedReleasing, toBeFree, released, left, releases},
 		{maas.StatusDiskErasing, toBeFree, released, left, "wait: Deleting ErasingDisks"},        // for a while; see below
@@ -243,7 +247,7 @@ func TestLockedMachinesAreNotActedOn(t *testing.T) {
 				"off":           seen(p, status, lockedInMAAS, power(maas.PowerOff), offSince(time.Hour, "False")),
 			} {
 				switch next(o).(type) {
-				case wait, setProviderID, removeFinalizer:
+				case wait, setProviderID, giveUp, removeFinalizer:
 				default:
 					t.Errorf("%s, phase %s, %s: %s", status, p, name, say(next(o)))
 				}

@@ -59,7 +59,7 @@ func (o observation) eraseUnclear(m *maas.Machine) bool {
 // erasedFor is for how long the disks were seen being erased. The condition remembers since when.
 func (o observation) erasedFor() time.Duration {
 	for _, c := range o.object.Status.Conditions {
-		if c.Type == infrav1.MachineDeletingCondition && c.Reason == infrav1.ErasingDisksReason {
+		if (c.Type == infrav1.MachineDeletingCondition || c.Type == infrav1.MachineDeployedCondition) && c.Reason == infrav1.ErasingDisksReason {
 			return o.now.Sub(c.LastTransitionTime.Time)
 		}
 	}

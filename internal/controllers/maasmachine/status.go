@@ -52,6 +52,9 @@ func describe(status *infrav1.MaasMachineStatus, o observation) {
 	case o.standing != holdsOurs:
 		// What belongs to somebody else, or to nobody, is not this machine's.
 		status.Addresses, status.MachineState, status.PowerState = nil, "", ""
+		if o.systemID() == "" {
+			status.Hostname, status.FailureDomain = "", "" // of a machine that was given back
+		}
 		return
 	}
 	m := o.machine
@@ -88,6 +91,8 @@ func allocatedOf(o observation, last wait) *metav1.Condition {
 		return unreadable(o, c.Type)
 	case o.standing == holdsOurs:
 		c.Status, c.Reason, c.Message = metav1.ConditionTrue, infrav1.MachineAllocatedReason, o.nameOf(o.machine)
+	case o.triesAnother():
+		c.Reason, c.Message = infrav1.ClaimingReason, "another machine is claimed, for "+o.deployment().ended()
 	case o.standing != holdsNone:
 		c.Reason, c.Message = o.lost()
 	default:
@@ -110,6 +115,8 @@ func deployedOf(o observation, last wait) *metav1.Condition {
 		c.Status, c.Reason = metav1.ConditionTrue, infrav1.MachineDeployedReason
 	case o.provisioned():
 		c.Reason, c.Message = infrav1.MachineLeftDeployedReason, o.tells(o.machine)
+	case o.triesAnother():
+		c.Reason, c.Message = infrav1.DeployRetryReason, o.deployment().ended()+": it is given back, and another one is claimed then"
 	default:
 		c.Reason, c.Message = stateOf(o.machine).reason, o.tells(o.machine)
 		if c.Reason == infrav1.MachineDeployedReason {

@@ -32,7 +32,10 @@ func told(t *testing.T, o observation) *infrav1.MaasMachine {
 func TestReadyTellsTheStory(t *testing.T) {
 	t.Parallel()
 	failedWith := func(words string) func(*observation) {
-		return func(o *observation) { o.failure, o.page = words, "http://maas.test/MAAS/r/machine/aaaaa1" }
+		return func(o *observation) {
+			o.page = "http://maas.test/MAAS/r/machine/aaaaa1"
+			noted(func(d *deployment) { d.Failed = "failed" + saying(words) })(o)
+		}
 	}
 	known := func(o *observation) {
 		o.object.Status.Conditions = []metav1.Condition{
@@ -69,7 +72,15 @@ func TestReadyTellsTheStory(t *testing.T) {
 		}),
 			"False", "NoMachineAvailable", "no machine available: 2 machines are Ready, all of these are locked (m1, m2)"},
 		"deploying": {seen(deploying, maas.StatusDeploying), "False", "MachineDeploying", "MAAS is installing the image"},
-		"the deployment failed": {seen(deploying, maas.StatusFailedDeployment, failedWith("curtin: no disk")), "False", "MachineDeployFailed",
+		"deploying, after another machine failed": {seen(deploying, maas.StatusDeploying, func(o *observation) { o.object.Annotations = nil }, withToken, afterOthers(1), taken(time.Minute)), "False", "MachineDeploying",
+			"(MAAS is installing the image); before, the deployment of machine bbbbb1 (bbbbb1) failed"},
+		"the deployment failed, and is given up next": {seen(deploying, maas.StatusReleasing, gaveUpOn), "False", "MachineDeployRetrying",
+			"the deployment of machine m1 (aaaaa1) failed: it is given back, and another one is claimed then"},
+		"the deployment failed on all machines, for other reasons": {seen(deploying, maas.StatusFailedDeployment, afterOthers(2), failedWith(""), noted(func(d *deployment) { d.Failed = "did not finish within 45m" })), "False", "MachineDeployFailed",
+			"the deployment of machine m1 (aaaaa1) in MAAS maas.test did not finish within 45m, and before it on bbbbb1, bbbbb2: look at http://maas.test/MAAS/r/machine/aaaaa1; if it is at fault, mark it broken in MAAS; then delete Machine w1 in Kubernetes to get another"},
+		"the deployment failed on all machines alike": {seen(deploying, maas.StatusFailedDeployment, afterOthers(2), failedWith("")), "False", "MachineDeployFailed",
+			"failed, and before it on bbbbb1, bbbbb2 alike: look at http://maas.test/MAAS/r/machine/aaaaa1; suspect image u-2404 first, then the machines; then delete Machine w1 in Kubernetes to get another"},
+		"the deployment failed": {seen(deploying, maas.StatusFailedDeployment, failedWith("curtin: no disk"), attempts(1)), "False", "MachineDeployFailed",
 			"the deployment of machine m1 (aaaaa1) in MAAS maas.test failed (MAAS says: curtin: no disk): look at http://maas.test/MAAS/r/machine/aaaaa1; if it is at fault, mark it broken in MAAS; then delete Machine w1 in Kubernetes to get another"},
 		"the deployment failed, and a person wants to look": {seen(deploying, maas.StatusFailedDeployment, failedWith("no disk"), keepsFailed), "False", "MachineDeployFailed",
 			"delete Machine w1 in Kubernetes to get another, this one is kept (spec.keepFailed)"},

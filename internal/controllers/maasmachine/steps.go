@@ -22,6 +22,16 @@ type (
 	beginDeploy struct{ systemID string }
 	// deploy installs the image.
 	deploy struct{}
+	// deployTaken writes down that MAAS took a deployment up.
+	deployTaken struct{ systemID string }
+	// noteReturn writes down that a deployment came to nothing, and that the machine is Allocated again.
+	noteReturn struct{ systemID string }
+	// giveUp writes down that a deployment failed, and why.
+	giveUp struct{ systemID, why string }
+	// abort ends a deployment that was given up and is under way.
+	abort struct{ systemID string }
+	// forgetMachine drops the machine on which the deployment failed, once it is given back.
+	forgetMachine struct{ systemID string }
 	// endAttempt removes what stands of a request that can have no effect any more.
 	endAttempt struct{}
 	// setProviderID freezes the machine's identity, once it is deployed.
@@ -57,7 +67,7 @@ type (
 // its time: whose the machine is has to be seen anew then.
 func showsElsewhere(s step) bool {
 	switch s.(type) {
-	case beginDeploy, endAttempt, setProviderID, linkNode, joinDNS:
+	case beginDeploy, deployTaken, noteReturn, giveUp, endAttempt, setProviderID, linkNode, joinDNS:
 		return true
 	}
 	return false
@@ -73,6 +83,8 @@ func machineOf(s step, o observation) string {
 	case release:
 		return s.systemID
 	case releaseExtra:
+		return s.systemID
+	case abort:
 		return s.systemID
 	case markAbandoned:
 		return s.systemID
@@ -105,6 +117,11 @@ func (s annotate) key() string      { return "annotate " + s.systemID }
 func (s releaseExtra) key() string  { return "release extra " + s.systemID }
 func (s beginDeploy) key() string   { return "begin deploy " + s.systemID }
 func (deploy) key() string          { return "deploy" }
+func (s deployTaken) key() string   { return "deployment taken " + s.systemID }
+func (s noteReturn) key() string    { return "note return " + s.systemID }
+func (s giveUp) key() string        { return "give up " + s.systemID }
+func (s abort) key() string         { return "abort " + s.systemID }
+func (s forgetMachine) key() string { return "forget machine " + s.systemID }
 func (endAttempt) key() string      { return "end attempt" }
 func (setProviderID) key() string   { return "set provider ID" }
 func (joinDNS) key() string         { return "join DNS" }
