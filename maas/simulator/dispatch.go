@@ -57,7 +57,9 @@ type call struct {
 	staged  *stagedChunk
 	// acquired is the system ID of the machine that became the caller's.
 	acquired string
-	holds    time.Duration // how long the answer lets its client wait
+	// holds is how long the answer lets its client wait, refusal or not; what a
+	// transaction waits for with hold is undone with it.
+	holds time.Duration
 }
 
 // router finds operations. Its resources are the different paths of the table.

@@ -1,6 +1,7 @@
 package simulator
 
 import (
+	"maps"
 	"net/http"
 	"slices"
 	"strings"
@@ -15,19 +16,16 @@ type preset struct {
 func presets() []preset {
 	return []preset{
 		// MAAS 3.4 to 3.7: what fails after the commit is told so, as text.
-		{"unavailable", said(http.StatusServiceUnavailable, "IP address checks failed after 2 retries.")},
-		{"no-rack", func(Request) Fault {
-			f := saying(http.StatusServiceUnavailable, "Unable to connect to any rack controller "+rackID+"; no connections available.")
-			f.Headers = map[string]string{"Retry-After": "10"}
-			return f
-		}},
-		{"error", said(http.StatusInternalServerError, "Could not contact node's BMC: timed out")},
+		{"unavailable", said(addressesUnchecked())},
+		{"no-rack", said(noRack(rackID))},
+		{"error", said(text(http.StatusInternalServerError, "Could not contact node's BMC: timed out"))},
 		{"conflict", func(r Request) Fault { return exception(http.StatusConflict, typeText, violation(r)) }},
 		{"conflict-retry", func(Request) Fault { return gaveUp() }},
 		{"forbidden", func(Request) Fault { return exception(http.StatusForbidden, typeText, "") }},
 		{"unauthorized", func(Request) Fault {
-			f := exception(http.StatusUnauthorized, typeHTML, "Authorization Error: Invalid API key.")
-			f.Headers["WWW-Authenticate"] = `OAuth realm="OAuth"`
+			refused := unauthorized("Invalid API key.")
+			f := exception(refused.status, refused.contentType, refused.body)
+			maps.Copy(f.Headers, refused.headers)
 			return f
 		}},
 		{"bad-gateway", func(Request) Fault { return nginxAnswer(http.StatusBadGateway) }},
@@ -74,12 +72,11 @@ func PresetAnswer(name string, r Request) (Fault, bool) {
 	return all[i].answer(r), true
 }
 
-func saying(status int, body string) Fault {
-	return Fault{Status: status, Body: body, ContentType: typeText}
-}
-
-func said(status int, body string) func(Request) Fault {
-	return func(Request) Fault { return saying(status, body) }
+// said answers what MAAS itself says of a request that it committed.
+func said(r *refusal) func(Request) Fault {
+	return func(Request) Fault {
+		return Fault{Status: r.status, Body: r.body, ContentType: r.contentType, Headers: maps.Clone(r.headers)}
+	}
 }
 
 // exception is what MAAS makes of an exception in a request that then never

@@ -67,22 +67,21 @@ func serveElsewhere(w http.ResponseWriter, path string) {
 
 func (h *handler) serveAPI(w http.ResponseWriter, req *http.Request, path string) {
 	began := h.region.stopwatch()
-	segments, op, slashed := split(strings.TrimPrefix(path, apiPrefix))
-	res, vars := h.router.find(segments)
-	if !slashed || res == nil {
-		unknown := unknownEndpoint(path)
-		unknown.write(w)
-		h.region.log.add(Request{
-			Time: h.region.clock.Now(), Method: req.Method, Path: path, Status: unknown.status, Duration: h.region.stopwatch().Sub(began), Bytes: len(unknown.body),
-		})
-		return
-	}
-	sent, refused := readBody(req, res.takesContent())
-	if refused != nil {
+	refuse := func(refused *refusal) {
 		refused.write(w)
 		h.region.log.add(Request{
 			Time: h.region.clock.Now(), Method: req.Method, Path: path, Status: refused.status, Duration: h.region.stopwatch().Sub(began), Bytes: len(refused.body),
 		})
+	}
+	segments, op, slashed := split(strings.TrimPrefix(path, apiPrefix))
+	res, vars := h.router.find(segments)
+	if !slashed || res == nil {
+		refuse(unknownEndpoint(path))
+		return
+	}
+	sent, refused := readBody(req, res.takesContent())
+	if refused != nil {
+		refuse(refused)
 		return
 	}
 	query := parsePairs(req.URL.RawQuery)

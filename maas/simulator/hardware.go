@@ -85,15 +85,7 @@ func (r *Region) SetHardware(f func(HardwareEvent) Trouble) {
 // the others are not asked. Like Config.Hardware it is called with the region
 // locked. Calling remove again does nothing.
 func (r *Region) AddHardware(f func(HardwareEvent) Trouble) (remove func()) {
-	added := &f
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	r.addedHardware = append(slices.Clip(r.addedHardware), added)
-	return func() {
-		r.mu.Lock()
-		defer r.mu.Unlock()
-		r.addedHardware = slices.DeleteFunc(slices.Clone(r.addedHardware), func(other *func(HardwareEvent) Trouble) bool { return other == added })
-	}
+	return addHook(r, &r.addedHardware, f)
 }
 
 // ask finds out what goes wrong with a machine at a moment.

@@ -44,7 +44,7 @@ func (t *tx) beginInstall(m *machine, b beginning) *refusal {
 	b.late += check.Delay
 	refused := t.claimAddresses(m)
 	if refused == nil && check.Fail != "" {
-		refused = text(http.StatusServiceUnavailable, "IP address checks failed after 2 retries.")
+		refused = addressesUnchecked()
 	}
 	if refused == nil {
 		refused = t.switchOnToInstall(m, b)

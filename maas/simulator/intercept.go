@@ -1,10 +1,5 @@
 package simulator
 
-import "slices"
-
-// interceptor is one who is asked about requests.
-type interceptor struct{ ask func(Request) Fault }
-
 // SetIntercept replaces Config.Intercept; nil removes it.
 func (r *Region) SetIntercept(f func(Request) Fault) {
 	r.mu.Lock()
@@ -18,15 +13,7 @@ func (r *Region) SetIntercept(f func(Request) Fault) {
 // the region. remove takes f away again; requests that are on their way may
 // still ask it.
 func (r *Region) AddIntercept(f func(Request) Fault) (remove func()) {
-	added := &interceptor{ask: f}
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	r.interceptors = append(slices.Clone(r.interceptors), added)
-	return func() {
-		r.mu.Lock()
-		defer r.mu.Unlock()
-		r.interceptors = slices.DeleteFunc(slices.Clone(r.interceptors), func(i *interceptor) bool { return i == added })
-	}
+	return addHook(r, &r.addedIntercepts, f)
 }
 
 // intercept asks what is wanted to happen to the request, without the lock, so
@@ -34,7 +21,7 @@ func (r *Region) AddIntercept(f func(Request) Fault) (remove func()) {
 func (e *execution) intercept() (Fault, Latency) {
 	r := e.region
 	r.mu.Lock()
-	first, more, latency := r.intercept, r.interceptors, r.drawn(r.latency)
+	first, more, latency := r.intercept, r.addedIntercepts, r.drawn(r.latency)
 	e.cut = r.cut
 	if oauth, found, _ := oauthParams(e.http); found {
 		if key, ok := r.state.tokens.get(oauth["oauth_token"]); ok && key.owner != nil {
@@ -47,8 +34,8 @@ func (e *execution) intercept() (Fault, Latency) {
 			return fault, latency
 		}
 	}
-	for _, i := range more {
-		if fault := i.ask(*e.entry); !fault.none() {
+	for _, f := range more {
+		if fault := (*f)(*e.entry); !fault.none() {
 			return fault, latency
 		}
 	}

@@ -1,8 +1,11 @@
 package simulator
 
-import "time"
+import (
+	"slices"
+	"time"
+)
 
-// commissionMachine looks at a machine's hardware anew.
+// commissionMachine looks at a machine's hardware, perhaps anew.
 func commissionMachine(c *call) (*answer, *refusal) {
 	m := c.machine
 	if !m.status.in(StatusNew, StatusReady, StatusFailedCommissioning, StatusBroken) {
@@ -10,6 +13,30 @@ func commissionMachine(c *call) (*answer, *refusal) {
 	}
 	c.commission(m)
 	return ok(c.render(m))
+}
+
+// commission is what a user's order to commission sets off.
+func (c *call) commission(m *machine) {
+	c.byUser(m, "User starting node commissioning", "")
+	r := c.r
+	c.busy(m, StatusCommissioning, MomentCommission, c.takes(r.cfg.Durations.Commission), func(m *machine) Status {
+		m.commissioned = true
+		r.findHardware(m)
+		return StatusReady
+	})
+}
+
+// findHardware gives a machine that was made by request what commissioning
+// finds in it. The lock is held, and the machine may be changed.
+func (r *Region) findHardware(m *machine) {
+	if !m.unexplored {
+		return
+	}
+	m.unexplored = false
+	found := &machine{}
+	found.setDefaults()
+	m.cores, m.memoryMiB, m.disks = max(m.cores, found.cores), max(m.memoryMiB, found.memoryMiB), slices.Clone(m.disks)
+	r.addDisk(m, Machine{})
 }
 
 // testMachine runs hardware tests, and then puts the machine back.

@@ -88,7 +88,7 @@ func (c *call) newMachine(deployed bool) (*machine, *refusal) {
 	if err != nil {
 		return nil, text(http.StatusInternalServerError, err.Error())
 	}
-	// Nothing is known of it yet but what was sent.
+	m.unexplored = true // nothing is known of it yet but what was sent
 	m.powerType, m.powerParameters, m.cores, m.memoryMiB = wanted.powerType, wanted.powerParameters, wanted.cores, wanted.memoryMiB
 	m.swapSize = wanted.swapSize
 	for i, mac := range macs[min(1, len(macs)):] {
@@ -159,29 +159,6 @@ func (c *call) newMACs(errs *formErrors) []string {
 		out = append(out, mac)
 	}
 	return out
-}
-
-// commission looks at a machine's hardware.
-func (c *call) commission(m *machine) {
-	c.byUser(m, "User starting node commissioning", "")
-	r := c.r
-	c.busy(m, StatusCommissioning, MomentCommission, c.takes(r.cfg.Durations.Commission), func(m *machine) Status {
-		m.commissioned = true
-		r.findHardware(m)
-		return StatusReady
-	})
-}
-
-// findHardware gives a machine of which nothing is known what commissioning
-// finds in it. The lock is held, and the machine may be changed.
-func (r *Region) findHardware(m *machine) {
-	if m.cores > 0 && len(m.disks) > 0 {
-		return
-	}
-	found := &machine{}
-	found.setDefaults()
-	m.cores, m.memoryMiB, m.disks = max(m.cores, found.cores), max(m.memoryMiB, found.memoryMiB), slices.Clone(m.disks)
-	r.addDisk(m, Machine{})
 }
 
 // anonymousJSON is what those see of a machine who have no key.

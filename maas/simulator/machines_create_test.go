@@ -73,6 +73,18 @@ func TestMadeMachineIsCommissioned(t *testing.T) {
 	w.play("user", "POST", "/machines/"+id+"/", "deploy")
 }
 
+func TestCommissioningFindsNoDisksInAMachineWithoutAny(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, func(cfg *Config) {
+		cfg.Durations.Commission, cfg.Machines = 0, []Machine{{Hostname: "diskless", SystemID: "abc346", DiskGB: -1}}
+	})
+	w.play("admin", "POST", "/machines/abc346/", "commission")
+	w.clock.Advance(time.Minute)
+	if m := decoded[machineJSON](t, w.ask("admin", "GET", "/machines/abc346/", "")); m.StatusName != "Ready" || len(m.BlockDevices) != 0 {
+		t.Errorf("after commissioning it is %s with the disks %+v", m.StatusName, m.BlockDevices)
+	}
+}
+
 func TestEnlistedMachinesAreAccepted(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, func(cfg *Config) { cfg.Machines = []Machine{{Hostname: "old", SystemID: "abc346"}} })

@@ -56,7 +56,7 @@ func queryPowerState(c *call) (*answer, *refusal) {
 	}
 	rack := c.ask(m, MomentRack)
 	if rack.Fail != "" || rack.Stuck {
-		return nil, noRack()
+		return nil, noRack(rackID)
 	}
 	query := c.ask(m, MomentPowerQuery)
 	var refused *refusal

@@ -47,7 +47,7 @@ func (t *tx) order(m *machine, o powerOrder) *refusal {
 		if rack.Fail != "" || rack.Stuck {
 			edit(t, m).powerState = "unknown"
 			o.fail(t, m)
-			return noRack()
+			return noRack(rackID)
 		}
 		late += rack.Delay
 	}
@@ -151,11 +151,17 @@ func (r *Region) orderFails(systemID string, run int, o powerOrder, why string, 
 	}
 }
 
-// noRack is the answer when no rack is connected that reaches a BMC.
-func noRack() *refusal {
-	refused := text(http.StatusServiceUnavailable, "Unable to connect to any rack controller "+rackID+"; no connections available.")
+// noRack is the answer when no rack is connected that reaches a BMC; rack is
+// the one that ought to, if there is one.
+func noRack(rack string) *refusal {
+	refused := text(http.StatusServiceUnavailable, "Unable to connect to any rack controller "+rack+"; no connections available.")
 	refused.headers = map[string]string{"Retry-After": "10"}
 	return refused
+}
+
+// addressesUnchecked is the answer when a rack cannot check a deploy's addresses.
+func addressesUnchecked() *refusal {
+	return text(http.StatusServiceUnavailable, "IP address checks failed after 2 retries.")
 }
 
 // poweredOff is what follows when MAAS sees that a machine is off.

@@ -20,18 +20,17 @@ type Region struct {
 	durations *rand.Rand
 	latencies *rand.Rand
 	publicURL string
-	intercept func(Request) Fault
-	// interceptors are asked after intercept; the slice is replaced, not changed.
-	interceptors []*interceptor
-	away         *Away
-	dnsView      *View
+	// What was added is asked after the configuration's own.
+	intercept       func(Request) Fault
+	addedIntercepts hooks[func(Request) Fault]
+	hardware        func(HardwareEvent) Trouble
+	addedHardware   hooks[func(HardwareEvent) Trouble]
+	away            *Away
 	// cut is closed while the region is away, and when it is closed.
-	cut      chan struct{}
-	hardware func(HardwareEvent) Trouble
-	// addedHardware is replaced, never changed in place.
-	addedHardware []*func(HardwareEvent) Trouble
-	losesEvents   bool
-	latency       Latency
+	cut         chan struct{}
+	dnsView     *View
+	losesEvents bool
+	latency     Latency
 	// hardwareInfo is in the JSON of every machine.
 	hardwareInfo map[string]string
 	closed       bool

@@ -155,6 +155,7 @@ type machine struct {
 	ephemeral, netboot    bool
 	errorDescription      string
 	commissioned          bool
+	unexplored            bool // until its first commissioning
 	installResult         int
 	userData              []byte
 	hasUserData           bool

@@ -62,7 +62,7 @@ func (c *call) compose(h *vmHost, form composeForm) (*machine, *refusal) {
 		return nil, text(http.StatusBadRequest, "Pod must be on a known host if interfaces are specified.")
 	}
 	if c.vmHostTrouble(MomentRack, h).Fail != "" {
-		return nil, noRackForHost()
+		return nil, noRack("")
 	}
 	trouble := c.vmHostTrouble(MomentCompose, h)
 	took := c.takes(c.r.cfg.Durations.Compose) + trouble.Delay
@@ -82,15 +82,6 @@ func (c *call) compose(h *vmHost, form composeForm) (*machine, *refusal) {
 
 // composeProblem is MAAS's 503 for a compose that did not work out.
 func composeProblem(body string) *refusal { return text(http.StatusServiceUnavailable, body) }
-
-// noRackForHost is the answer when no rack controller is there to talk to a VM
-// host.
-func noRackForHost() *refusal {
-	return &refusal{
-		status: http.StatusServiceUnavailable, contentType: typeText, headers: map[string]string{"Retry-After": "10"},
-		body: "Unable to connect to any rack controller ; no connections available.",
-	}
-}
 
 // fullPool is a storage pool that has no room for the disks that are to be in
 // it; "" when there is none.
