@@ -5,6 +5,7 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"reflect"
+	"regexp"
 	"strings"
 	"testing"
 	"time"
@@ -28,7 +29,7 @@ type matrixDB struct {
 	PowerState string `json:"power_state"`
 }
 
-// matrixRequests are the operations of the matrix that the simulator models.
+// matrixRequests are the operations of the matrix.
 func matrixRequests() map[string]struct{ method, path, form string } {
 	const machine = "/machines/mx0001/"
 	return map[string]struct{ method, path, form string }{
@@ -55,6 +56,7 @@ func matrixRequests() map[string]struct{ method, path, form string } {
 		"test":                     {http.MethodPost, machine + "?op=test", ""},
 		"override_failed_testing":  {http.MethodPost, machine + "?op=override_failed_testing", ""},
 		"set_storage_layout":       {http.MethodPost, machine + "?op=set_storage_layout", "storage_layout=flat"},
+		"get_curtin_config":        {http.MethodGet, machine + "?op=get_curtin_config", ""},
 		"link_subnet":              {http.MethodPost, "/nodes/mx0001/interfaces/1/?op=link_subnet", "mode=AUTO&subnet=2"},
 
 		"restore_default_configuration": {http.MethodPost, machine + "?op=restore_default_configuration", ""},
@@ -64,33 +66,36 @@ func matrixRequests() map[string]struct{ method, path, form string } {
 func TestEveryOperationInEveryState(t *testing.T) {
 	t.Parallel()
 	rows := readLines[matrixRow](t, "testdata/matrix-3.4.10.jsonl.gz")
-	notModelled := map[string]bool{"get_curtin_config": true}
 	requests := matrixRequests()
-	compared := 0
 	for i := range rows {
 		row := &rows[i]
 		request, modelled := requests[row.Op]
 		if !modelled {
-			if !notModelled[row.Op] {
-				t.Errorf("operation %s is neither modelled nor listed", row.Op)
-			}
+			t.Errorf("operation %s is not modelled", row.Op)
 			continue
 		}
-		compared++
 		w := matrixWorld(t, row)
 		rec := w.matrixSend(row, request.method, request.path, request.form)
 		if problem := w.matrixCompare(row, rec); problem != "" {
 			t.Errorf("%s as %s in %s, owner %v: %s", row.Op, row.Auth, row.State, row.Owner != nil, problem)
 		}
 	}
-	t.Logf("compared %d of %d rows", compared, len(rows))
+}
+
+// hostname is what the machine of the recording was called, where it shows.
+func (row *matrixRow) hostname() string {
+	text, _ := row.Body.(string)
+	if found := regexp.MustCompile(`^Machine (node-\d+) is`).FindStringSubmatch(text); found != nil {
+		return found[1]
+	}
+	return "mx"
 }
 
 func matrixWorld(t *testing.T, row *matrixRow) *world {
 	w := newWorld(t, func(cfg *Config) {
 		cfg.Version = "3.4.10"
 		cfg.Durations = Durations{Install: time.Hour, Boot: time.Hour, Erase: time.Hour, Commission: time.Hour, Test: time.Hour, PowerOn: time.Millisecond, PowerOff: time.Millisecond}
-		cfg.Machines = []Machine{{Hostname: "mx", SystemID: "mx0001", PowerState: "on"}}
+		cfg.Machines = []Machine{{Hostname: row.hostname(), SystemID: "mx0001", PowerState: "on"}}
 	})
 	w.region.state.subnets.rows[2].vlan = w.region.state.subnets.rows[3].vlan // where the recording's was: not the machine's
 	m := w.region.state.machines.rows["mx0001"]
@@ -137,6 +142,9 @@ func (w *world) matrixCompare(row *matrixRow, rec *httptest.ResponseRecorder) st
 func matrixBody(want any, body []byte) string {
 	got := strings.ReplaceAll(string(body), "mx0001", "<id>")
 	if text, ok := want.(string); ok {
+		if strings.Contains(text, "\n") {
+			got = got[:min(len(text), len(got))] // of files the recording kept the beginning
+		}
 		if got != text {
 			return "body " + got[:min(200, len(got))] + ", want " + text
 		}

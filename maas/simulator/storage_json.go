@@ -50,8 +50,13 @@ type diskJSON struct {
 	ResourceURI        string          `json:"resource_uri"`
 }
 
-// renderDisk shows a disk with the flat layout: one partition, mounted at /.
+// renderDisk shows a disk with the flat layout: one partition, mounted at /, but
+// for machines that are being released, whose file systems are forgotten.
 func renderDisk(m *machine, d disk) diskJSON {
+	usedFor, root := "ext4 formatted filesystem mounted at /", &filesystemJSON{FSType: "ext4", Label: "root", UUID: d.partitionUUID, MountPoint: "/"}
+	if m.status == StatusReleasing {
+		usedFor, root = "Unused", nil
+	}
 	uri := apiPrefix + "/nodes/" + m.systemID + "/blockdevices/" + strconv.Itoa(d.id) + "/"
 	const mib = 1 << 20
 	usable := d.size/mib*mib - 6*mib
@@ -61,9 +66,7 @@ func renderDisk(m *machine, d disk) diskJSON {
 		PartitionTableType: "GPT", FirmwareVersion: optional("XCV10120"),
 		Partitions: []partitionJSON{{
 			ID: d.id, SystemID: m.systemID, DeviceID: d.id, Type: "partition", UUID: d.partitionUUID, Path: "/dev/disk/by-dname/" + d.name + "-part2",
-			Size: usable, Tags: []string{}, UsedFor: "ext4 formatted filesystem mounted at /",
-			Filesystem:  &filesystemJSON{FSType: "ext4", Label: "root", UUID: d.partitionUUID, MountPoint: "/"},
-			ResourceURI: uri + "partition/" + strconv.Itoa(d.id),
+			Size: usable, Tags: []string{}, UsedFor: usedFor, Filesystem: root, ResourceURI: uri + "partition/" + strconv.Itoa(d.id),
 		}},
 		StoragePool: optional(d.storagePool), ResourceURI: uri,
 	}

@@ -37,6 +37,8 @@ func newViewWorld(t *testing.T) *viewWorld {
 			{Hostname: "m-1", SystemID: "abc123", Zone: "z1", Pool: "p1", Tags: []string{"ssd"}},
 			{Hostname: "m-2", SystemID: "def456", Subnet: "net30"},
 		}
+		cfg.VMHosts = []VMHost{{Name: "lxd1"}}
+		cfg.Subnets[0].Reserved = []string{"10.20.7.0-10.20.7.9"}
 	})
 	server := httptest.NewServer(w.handler)
 	t.Cleanup(server.Close)
@@ -222,6 +224,9 @@ func TestAViewReachesNoRowOfTheRegion(t *testing.T) {
 		}
 		rows[field.Pointer()] = "the table " + name
 		table := field.Elem().FieldByName("rows")
+		if table.Len() == 0 {
+			t.Errorf("there are no %s to look at", name)
+		}
 		for _, key := range table.MapKeys() {
 			if row := table.MapIndex(key); row.Kind() == reflect.Pointer {
 				rows[row.Pointer()] = "a row of " + name

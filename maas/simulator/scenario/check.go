@@ -3,6 +3,7 @@ package scenario
 import (
 	"errors"
 	"fmt"
+	"reflect"
 	"slices"
 	"strings"
 	"time"
@@ -29,12 +30,13 @@ func (s Scenario) check() error {
 // given are the names of the fields that a fault uses.
 func (f Fault) given() []string {
 	var out []string
-	for name, used := range map[string]bool{
-		"on": len(f.On) > 0, "machine": len(f.Machine) > 0, "user": f.User != "",
-		"answer": f.Answer != "", "status": f.Status != 0, "body": f.Body != "", "headers": len(f.Headers) > 0, "committed": f.Committed,
-		"delay": f.Delay != 0, "age": f.Age != 0, "reason": f.Reason != "", "to": f.To != "", "image": f.Image != "", "subnet": f.Subnet != "",
-	} {
-		if used {
+	for name, field := range f.fields() {
+		value := reflect.ValueOf(field).Elem()
+		empty := value.IsZero()
+		if kind := value.Kind(); kind == reflect.Slice || kind == reflect.Map {
+			empty = value.Len() == 0
+		}
+		if !empty {
 			out = append(out, name)
 		}
 	}

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"maps"
+	"reflect"
 	"slices"
 	"strings"
 
@@ -108,13 +109,14 @@ func wrong(i int, f Fault, err error) error {
 	return fmt.Errorf("faults[%d] %q: %w", i, f.Name, err)
 }
 
+// fields are a fault's, by the names that scenarios call them.
 func (f *Fault) fields() map[string]any {
-	return map[string]any{
-		"name": &f.Name, "do": &f.Do, "on": &f.On, "machine": &f.Machine, "user": &f.User,
-		"after": &f.After, "for": &f.For, "every": &f.Every, "skip": &f.Skip, "count": &f.Count, "probability": &f.Probability,
-		"answer": &f.Answer, "status": &f.Status, "body": &f.Body, "headers": &f.Headers, "committed": &f.Committed,
-		"delay": &f.Delay, "age": &f.Age, "reason": &f.Reason, "to": &f.To, "image": &f.Image, "subnet": &f.Subnet,
+	out := map[string]any{}
+	for value, i := reflect.ValueOf(f).Elem(), 0; i < value.NumField(); i++ {
+		name, _, _ := strings.Cut(value.Type().Field(i).Tag.Get("json"), ",")
+		out[name] = value.Field(i).Addr().Interface()
 	}
+	return out
 }
 
 func decodeFault(content []byte) (Fault, error) {
@@ -176,17 +178,18 @@ func explain(err error, value []byte) string {
 	if !errors.As(err, &kind) {
 		return strings.TrimPrefix(err.Error(), "json: ")
 	}
-	wanted := map[string]string{"string": "a text", "bool": "true or false", "float64": "a number"}[kind.Type.String()]
-	switch {
-	case wanted != "":
-	case strings.HasPrefix(kind.Type.String(), "int"):
-		wanted = "a whole number"
-	case kind.Type.String() == "scenario.Do":
+	wanted := "a list"
+	switch kind.Type.Kind() {
+	case reflect.String:
 		wanted = "a text"
-	case strings.HasPrefix(kind.Type.String(), "map"):
+	case reflect.Bool:
+		wanted = "true or false"
+	case reflect.Int, reflect.Int64:
+		wanted = "a whole number"
+	case reflect.Float64:
+		wanted = "a number"
+	case reflect.Map:
 		wanted = "names and texts"
-	default:
-		wanted = "a list"
 	}
 	return fmt.Sprintf("%s is not %s%s", abridged(value), wanted, quoteHint(value))
 }

@@ -286,15 +286,6 @@ func (r *Running) takes(a *armed, now time.Time) bool {
 	return a.takes()
 }
 
-func (a *armed) isOver() bool {
-	select {
-	case <-a.over:
-		return true
-	default:
-		return false
-	}
-}
-
 // tell keeps and reports what a fault did.
 func (r *Running) tell(a *armed, s Strike) {
 	s.Time, s.Fault = r.clock.Now(), a.fault.Name
