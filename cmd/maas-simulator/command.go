@@ -5,11 +5,9 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"os"
 	"time"
 
 	"github.com/spf13/cobra"
-	"sigs.k8s.io/yaml"
 
 	"github.com/capmaas/cluster-api-provider-maas/maas/simulator"
 )
@@ -89,12 +87,9 @@ func (o *options) addFlags(cmd *cobra.Command) {
 func (o options) build(given func(string) bool) (simulator.Config, error) {
 	var cfg simulator.Config
 	if o.config != "" {
-		content, err := os.ReadFile(o.config)
-		if err != nil {
-			return cfg, fmt.Errorf("read the configuration: %w", err)
-		}
-		if err := yaml.UnmarshalStrict(content, &cfg); err != nil {
-			return cfg, fmt.Errorf("%s: %w", o.config, err)
+		var err error
+		if cfg, err = readConfig(o.config); err != nil {
+			return cfg, err
 		}
 	}
 	if given("profile") {
@@ -163,7 +158,7 @@ func serve(ctx context.Context, cfg simulator.Config, listen string, s *script, 
 		return err
 	}
 	machines := cfg.Size()
-	fmt.Fprintf(out, "MAAS %s, simulated, with %d machines\n", cfg.Version, machines)
+	fmt.Fprintf(out, "MAAS %s, simulated, with %d machines\n", region.Version(), machines)
 	if machines == 0 {
 		fmt.Fprintln(out, "  no machines: give --machines 8, or describe some in a file for --config")
 	}

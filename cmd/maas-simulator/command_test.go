@@ -73,11 +73,11 @@ func TestCommandServesUntilItIsInterrupted(t *testing.T) {
 		t.Fatal(err)
 	}
 	images := filepath.Join(t.TempDir(), "images")
-	text, stop := run(t, "--config", file, "--machines", "2", "--listen", "127.0.0.1:0", "--maas-version", "3.5.13", "--image-dir", images)
+	text, stop := run(t, "--config", file, "--machines", "2", "--listen", "127.0.0.1:0", "--maas-version", "3.5", "--image-dir", images)
 	if _, err := os.Stat(images); err != nil {
 		t.Error(err)
 	}
-	if !strings.Contains(text, "with 3 machines") || !strings.Contains(text, "a:b:c (capi, admin)") {
+	if !strings.Contains(text, "MAAS 3.5.13, simulated, with 3 machines") || !strings.Contains(text, "a:b:c (capi, admin)") {
 		t.Errorf("printed %q", text)
 	}
 	_, rest, _ := strings.Cut(text, "http://")

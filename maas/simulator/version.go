@@ -68,6 +68,9 @@ func parseRelease(text string) (release, error) {
 	return release{}, fmt.Errorf("version %q: MAAS %d.%d to %d.%d can be imitated", text, first.major, first.minor, last.major, last.minor)
 }
 
+// Version is the release that is imitated, such as 3.6.4.
+func (r *Region) Version() string { return r.version.String() }
+
 // since says whether the imitated version is at least major.minor.
 func (r *Region) since(major, minor int) bool {
 	return r.version.major > major || (r.version.major == major && r.version.minor >= minor)

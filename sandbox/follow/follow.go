@@ -231,6 +231,7 @@ Try next:
   %s --kubeconfig %s describe cluster %s --show-conditions all
   %s --kubeconfig %s scale machinedeployment %s-md-0 --replicas=%d
 
+How things stand, and what went wrong in MAAS: make sandbox-status
 Stop it all with: make sandbox-down
 `, ClusterName, strings.TrimSpace(Elapsed(f.elapsed())), l.ManagementKubeconfig(), workload,
 		l.Bin("kubectl"), workload, l.Bin("clusterctl"), l.ManagementKubeconfig(), ClusterName,

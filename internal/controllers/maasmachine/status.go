@@ -147,8 +147,8 @@ func powerOf(o observation) *metav1.Condition {
 	case o.machine.PowerState != maas.PowerOff:
 		c.Message = fmt.Sprintf("MAAS %s cannot tell whether %s is on: check its power settings there, unless its power type is manual", o.maasHost, shortName(o.machine))
 	case !o.offForLong():
-		c.Reason, c.Message = infrav1.PoweredOffReason, fmt.Sprintf("MAAS %s reports %s as off, which is often late: CAPMAAS switches it on if it stays off",
-			o.maasHost, shortName(o.machine))
+		c.Reason, c.Message = infrav1.PoweredOffReason, fmt.Sprintf("MAAS %s reports %s as off, which is often late: CAPMAAS switches it on if it stays off for %d minutes",
+			o.maasHost, shortName(o.machine), int(powerGrace.Minutes()))
 		if o.machine.EphemeralDeploy || o.machine.Locked {
 			c.Message = fmt.Sprintf("MAAS %s reports %s as off, which is often late: wait and see whether it stays off", o.maasHost, shortName(o.machine))
 		}

@@ -62,7 +62,7 @@ func (r *Running) actFor(a *armed, request simulator.Request, named simulator.Ma
 func (r *Running) operate(a *armed, m simulator.MachineSnapshot, moment string) {
 	effect, err := act(r.region, a.fault, m)
 	if err != nil {
-		effect = fmt.Sprintf("%s: %v", effect, err)
+		effect = fmt.Sprintf("not %s: %v", effect, err)
 	}
 	if moment != "" {
 		effect += ", " + moment

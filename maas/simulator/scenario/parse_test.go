@@ -77,6 +77,7 @@ func TestParseSaysWhatIsWrongAndWhatIsAllowed(t *testing.T) {
 		`faults: [{do: hang, on: "*"}, {do: hang, on: "*"}, {name: x, do: drop-anser}]`: `faults[2] "x": do "drop-anser": no such fault (did you mean "drop-answer"?); there are`,
 		`faults: [{name: x, nam: y, do: hang}]`:                                         `faults[0] "x": nam: no such field (did you mean "name"?)`,
 		`faults: [{name: x, do: hang, on: machines alocate}]`:                           `faults[0] "x": on "machines alocate": no such operation (did you mean "machines allocate"?)`,
+		`faults: [{name: x, do: hang, on: vm-cluster read}]`:                            `faults[0] "x": on "vm-cluster read": the simulator does not model this operation`,
 		`faults: [{name: x, do: hang, on: [deploy, relase]}]`:                           `on "relase": no such operation (did you mean "release"?)`,
 		`faults: [{name: x, do: hang}]`:                                                 `faults[0] "x": on: says which requests it strikes and is missing`,
 		`faults: [{name: x, do: hang, on: []}]`:                                         `on: the list is empty`,

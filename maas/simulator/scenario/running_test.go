@@ -371,7 +371,7 @@ func TestTimesOfAFaultCountFromWhenItWasAdded(t *testing.T) {
 func TestAFailingActSaysWhy(t *testing.T) {
 	t.Parallel()
 	w := play(t, "- {name: lost, do: rezone, to: nowhere, machine: node-1}")
-	if s := w.state("lost"); s.Last == nil || !strings.HasPrefix(s.Last.Effect, "moved to zone nowhere: ") {
+	if s := w.state("lost"); s.Last == nil || !strings.HasPrefix(s.Last.Effect, "not moved to zone nowhere: ") {
 		t.Errorf("%+v", s.Last)
 	}
 }

@@ -37,8 +37,8 @@ func operationsOf(on Names) (operationSet, error) {
 			return out, fmt.Errorf("on %q: %w", text, err)
 		}
 		if !found {
-			return out, fmt.Errorf("on %q: no such operation%s; \"reads\", \"writes\", \"*\" and every name of `maas --help` are understood",
-				text, didYouMean(text, operationNames(known)))
+			return out, fmt.Errorf("on %q: %s; \"reads\", \"writes\", \"*\" and the names that `maas --help` has for what is modelled are understood",
+				text, whyUnknown(text, known))
 		}
 	}
 	return out, nil
@@ -59,6 +59,16 @@ func (s *operationSet) add(text string, known []simulator.Operation) (found bool
 		}
 	}
 	return found, nil
+}
+
+// whyUnknown says what is wrong with a name that no modelled operation has.
+func whyUnknown(text string, known []simulator.Operation) string {
+	var all operationSet
+	all.names = map[string]bool{}
+	if there, err := all.add(text, simulator.NotModelled()); err == nil && there {
+		return "the simulator does not model this operation, and refuses it"
+	}
+	return "no such operation" + didYouMean(text, operationNames(known))
 }
 
 // operationNames are the names of operations and their last words.

@@ -46,7 +46,7 @@ func requestDeeds() map[Do]deed {
 		Hang: {
 			fault: "{do: hang, on: writes}",
 			client: func(w *world) string {
-				_, err := w.client.Allocate(impatient(w.t), maas.AllocateParams{})
+				_, err := w.client.Allocate(impatient(w), maas.AllocateParams{})
 				return seen(err)
 			},
 			sees: gone, holds: "Ready, nobody, off", says: "machines allocate: not carried out, no answer",

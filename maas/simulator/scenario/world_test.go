@@ -9,6 +9,7 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"net/url"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -217,10 +218,17 @@ func exchange(t *testing.T, req *http.Request) string {
 	return fmt.Sprintf("%d %s", resp.StatusCode, strings.TrimSpace(string(body)))
 }
 
-// impatient is a context of a client that gives up soon.
-func impatient(t *testing.T) context.Context {
-	ctx, cancel := context.WithTimeout(t.Context(), 50*time.Millisecond)
-	t.Cleanup(cancel)
+// impatient is a context of a client that gives up once a fault struck it.
+func impatient(w *world) context.Context {
+	ctx, cancel := context.WithCancel(w.t.Context())
+	w.t.Cleanup(cancel)
+	struck := func(s State) bool { return s.Struck > 0 }
+	go func() {
+		for ctx.Err() == nil && !slices.ContainsFunc(w.running.Faults(), struck) {
+			time.Sleep(time.Millisecond)
+		}
+		cancel()
+	}()
 	return ctx
 }
 
