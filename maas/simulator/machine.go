@@ -52,6 +52,9 @@ func (r *Region) addMachine(in Machine) (string, error) {
 	fail := func(format string, args ...any) (string, error) {
 		return "", fmt.Errorf("machine %q: "+format, append([]any{in.Hostname}, args...)...)
 	}
+	if err := in.check(); err != nil {
+		return fail("%w", err)
+	}
 	if in.Status != nil {
 		m.status = *in.Status
 	}

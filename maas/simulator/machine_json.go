@@ -196,7 +196,7 @@ func optional(s string) *string {
 
 func numa(m *machine) numaJSON {
 	out := numaJSON{Cores: []int{}, Memory: m.memoryMiB, HugePages: []any{}}
-	for i := range m.cores {
+	for i := range min(m.cores, mostCores) {
 		out.Cores = append(out.Cores, i)
 	}
 	return out

@@ -95,9 +95,16 @@ func (r *Region) SetAnnotations(systemID string, annotations map[string]string) 
 
 // Rename changes a machine's hostname.
 func (r *Region) Rename(systemID, hostname string) error {
-	return r.act(systemID, func(t *tx, m *machine) {
+	return r.tryAct(systemID, func(t *tx, m *machine) *refusal {
+		if !isLabel(hostname) {
+			return text(http.StatusBadRequest, fmt.Sprintf("%q is no hostname", hostname))
+		}
+		if _, taken := t.machines.find(func(o *machine) bool { return o != m && o.hostname == hostname }); taken {
+			return text(http.StatusBadRequest, fmt.Sprintf("there is a machine %q already", hostname))
+		}
 		edit(t, m).hostname = hostname
 		t.touchDNS()
+		return nil
 	})
 }
 
