@@ -131,7 +131,7 @@ func redact(values url.Values) url.Values {
 		// Parts of the request would keep all of it in memory.
 		kept := make([]string, len(list))
 		for i, text := range list {
-			kept[i] = strings.Clone(text)
+			kept[i] = strings.Clone(withoutPassword(text))
 		}
 		out[strings.Clone(key)] = kept
 	}
@@ -141,10 +141,36 @@ func redact(values url.Values) url.Values {
 // isSecret says whether the values of a field must not be kept.
 func isSecret(key string, values url.Values) bool {
 	switch key {
-	case "user_data", "token", "key", "certificate":
+	case "user_data", "key", "certificate", "consumer_key":
 		return true
 	case "value":
-		return secretSetting(values.Get("name"))
+		// Of which setting it is may be said elsewhere, or twice.
+		return len(values["name"]) == 0 || slices.ContainsFunc(values["name"], secretSetting)
 	}
-	return strings.HasPrefix(key, "power_parameters") || strings.HasPrefix(key, "oauth_") || strings.Contains(key, "pass")
+	if strings.HasPrefix(key, "power_parameters") || strings.HasPrefix(key, "oauth_") {
+		return true
+	}
+	return slices.ContainsFunc([]string{"pass", "secret", "token"}, func(word string) bool { return strings.Contains(key, word) })
+}
+
+// withoutPassword takes out of a text what must not be kept: what stands before
+// the host of a URL, and the fields of JSON within JSON, which have names of
+// their own.
+func withoutPassword(text string) string {
+	const redacted = "<redacted>"
+	if strings.HasPrefix(text, "map[") {
+		return redacted
+	}
+	scheme, host, isURL := strings.Cut(text, "://")
+	if !isURL {
+		return text
+	}
+	rest := ""
+	if end := strings.IndexAny(host, "/?# "); end >= 0 {
+		host, rest = host[:end], host[end:]
+	}
+	if at := strings.LastIndex(host, "@"); at >= 0 {
+		host = redacted + host[at:]
+	}
+	return scheme + "://" + host + withoutPassword(rest)
 }

@@ -206,5 +206,5 @@ func (s *state) recordTTL() uint32 {
 
 // secretSetting says whether the value of a setting must not be logged.
 func secretSetting(name string) bool {
-	return strings.Contains(name, "password") || strings.HasSuffix(name, "_key")
+	return strings.Contains(name, "password") || strings.Contains(name, "secret") || strings.HasSuffix(name, "_key")
 }
