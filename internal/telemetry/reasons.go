@@ -79,6 +79,8 @@ const (
 	Kept = "Kept"
 	// Held: a MaasMachine was deleted while its Machine was not; nothing is released until that is confirmed. Do: see Deleting.
 	Held = "Held"
+	// MovedAway: `clusterctl move` had taken the MaasMachine to another management cluster, which has the machine now.
+	MovedAway = "MovedAway"
 	// Abandoned: a person let go of a machine that could not be released. Do: see to the machine in MAAS, for nobody else does.
 	Abandoned = "Abandoned"
 )

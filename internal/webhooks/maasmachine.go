@@ -22,8 +22,8 @@ func (machineValidator) ValidateCreate(_ context.Context, machine *infrav1.MaasM
 }
 
 // ValidateUpdate refuses changes of what the machine was claimed by, and of which machine it is.
-func (machineValidator) ValidateUpdate(_ context.Context, before, now *infrav1.MaasMachine) (admission.Warnings, error) {
-	return nil, refusal("MaasMachine", now.Name, changedMachine(before, now))
+func (machineValidator) ValidateUpdate(ctx context.Context, before, now *infrav1.MaasMachine) (admission.Warnings, error) {
+	return warnOfAbandoning(ctx, before, now), refusal("MaasMachine", now.Name, changedMachine(before, now))
 }
 
 // ValidateDelete lets every MaasMachine go; whether its machine may be released is the reconciler's question.
@@ -39,6 +39,7 @@ func newMachine(machine *infrav1.MaasMachine) field.ErrorList {
 	found := wellFormed(machine.Spec, spec)
 	found = append(found, withoutLXD(machine.Spec, spec)...)
 	found = append(found, identity(machine.Spec, spec)...)
+	found = append(found, abandonedBeforeDeletion(nil, machine)...)
 	return append(found, attemptHasClaim(machine)...)
 }
 
@@ -75,6 +76,7 @@ func changedMachine(before, now *infrav1.MaasMachine) field.ErrorList {
 		"it says whose the machine is in MAAS, and without it the machine could be taken for somebody else's"); wrong != nil {
 		found = append(found, wrong)
 	}
+	found = append(found, abandonedBeforeDeletion(before.Annotations, now)...)
 	if before.Annotations[infrav1.ClaimAttemptAnnotation] != now.Annotations[infrav1.ClaimAttemptAnnotation] {
 		found = append(found, attemptHasClaim(now)...)
 	}

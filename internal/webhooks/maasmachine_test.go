@@ -150,6 +150,9 @@ func TestNewMaasMachines(t *testing.T) {
 		"with a provider ID without zone":   {func(m *infrav1.MaasMachine) { m.Spec.ProviderID = "maas:///4y3h7n" }, "must be maas:///<zone>/<system ID>"},
 		"with a provider ID without system": {func(m *infrav1.MaasMachine) { m.Spec.ProviderID = "maas:///z1/" }, "must be maas:///<zone>/<system ID>"},
 		"with a path as system ID":          {func(m *infrav1.MaasMachine) { m.Spec.SystemID = "a/b" }, `spec.systemID: Invalid value: "a/b": must be a system ID of MAAS`},
+		"abandoned from the start": {func(m *infrav1.MaasMachine) {
+			m.Annotations = map[string]string{infrav1.AbandonAnnotation: "burnt"}
+		}, "metadata.annotations[infrastructure.cluster.x-k8s.io/maas-abandon]: Forbidden"},
 		"with an attempt and no claim": {func(m *infrav1.MaasMachine) {
 			m.Annotations = map[string]string{infrav1.ClaimAttemptAnnotation: "4y3h7n 2026-01-01T00:00:00Z"}
 		}, "metadata.annotations[infrastructure.cluster.x-k8s.io/maas-claim-attempt]: Forbidden: is the controller's"},
@@ -242,6 +245,11 @@ func TestChangesOfMaasMachines(t *testing.T) {
 		"a contradiction of long ago is mended": {contradictory, func(m *infrav1.MaasMachine) { m.Spec.ProviderID = "maas:///z1/4y3h7n" }, ""},
 		"a contradiction of long ago gets worse": {contradictory, func(m *infrav1.MaasMachine) { m.Spec.ProviderID = "aws:///z1/i-1" },
 			"spec.providerID: Invalid value"},
+		"abandoned while it runs": {deployed, annotation(infrav1.AbandonAnnotation, "burnt"),
+			"metadata.annotations[infrastructure.cluster.x-k8s.io/maas-abandon]: Forbidden: is for a MaasMachine that is being deleted"},
+		"abandoned without a reason, while it runs": {deployed, annotation(infrav1.AbandonAnnotation, ""), "maas-abandon]: Forbidden"},
+		"abandoned long ago, and never deleted":     {annotation(infrav1.AbandonAnnotation, "burnt"), claimed, ""},
+		"its deletion is confirmed beforehand":      {deployed, annotation(infrav1.ConfirmDeleteAnnotation, "yes"), ""},
 		"another image": {nil, func(m *infrav1.MaasMachine) { m.Spec.Image = "custom/other" },
 			"spec.image: Forbidden: cannot be changed: the machine was chosen and installed by it"},
 		"more memory":    {deployed, func(m *infrav1.MaasMachine) { m.Spec.MinMemory++ }, "spec.minMemory: Forbidden: cannot be changed"},

@@ -68,7 +68,9 @@ func changedTemplate(before, now *infrav1.MaasMachineTemplate, topologyDryRun bo
 // withoutClaim refuses annotations that would give all machines of a template one claim, unless they were there before.
 func withoutClaim(now, before map[string]string, metadata *field.Path) field.ErrorList {
 	var found field.ErrorList
-	for _, key := range []string{infrav1.ClaimAnnotation, infrav1.ClaimAttemptAnnotation, infrav1.DeployAttemptsAnnotation} {
+	for _, key := range []string{
+		infrav1.ClaimAnnotation, infrav1.ClaimAttemptAnnotation, infrav1.DeployAttemptsAnnotation, infrav1.AbandonAnnotation, infrav1.ConfirmDeleteAnnotation,
+	} {
 		value, there := now[key]
 		if was, stood := before[key]; there && (!stood || was != value) {
 			found = append(found, field.Forbidden(annotationPath(metadata, key),

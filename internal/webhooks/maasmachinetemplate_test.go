@@ -54,6 +54,12 @@ func TestNewMaasMachineTemplates(t *testing.T) {
 		"with deployments": {func(m *infrav1.MaasMachineTemplate) {
 			m.Spec.Template.ObjectMeta.Annotations = map[string]string{infrav1.DeployAttemptsAnnotation: "[]"}
 		}, "spec.template.metadata.annotations[infrastructure.cluster.x-k8s.io/maas-deploy-attempts]: Forbidden"},
+		"abandoned": {func(m *infrav1.MaasMachineTemplate) {
+			m.Spec.Template.ObjectMeta.Annotations = map[string]string{infrav1.AbandonAnnotation: "x"}
+		}, "spec.template.metadata.annotations[infrastructure.cluster.x-k8s.io/maas-abandon]: Forbidden"},
+		"with its deletion confirmed": {func(m *infrav1.MaasMachineTemplate) {
+			m.Spec.Template.ObjectMeta.Annotations = map[string]string{infrav1.ConfirmDeleteAnnotation: "yes"}
+		}, "maas-confirm-delete]: Forbidden"},
 		"with labels": {func(m *infrav1.MaasMachineTemplate) {
 			m.Spec.Template.ObjectMeta = clusterv1.ObjectMeta{Labels: map[string]string{"a": "b"}, Annotations: map[string]string{"c": "d"}}
 		}, ""},

@@ -9,6 +9,7 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	clusterv1 "sigs.k8s.io/cluster-api/api/core/v1beta2"
+	clusterctlv1 "sigs.k8s.io/cluster-api/cmd/clusterctl/api/v1alpha3"
 	"sigs.k8s.io/cluster-api/controllers/clustercache"
 	"sigs.k8s.io/cluster-api/util"
 	"sigs.k8s.io/cluster-api/util/conditions"
@@ -24,6 +25,7 @@ type facts struct {
 	name       string // of the Cluster, or of the MaasCluster where that is unknown
 	owned      bool   // a Cluster owns the object
 	deleting   bool
+	moved      bool // `clusterctl move` made the object elsewhere, and deletes it here
 	dnsDomain  string
 	kind       infrav1.EndpointKind // "" where neither the spec nor anything else says
 	storedKind infrav1.EndpointKind // what the spec says
@@ -48,6 +50,12 @@ type facts struct {
 	wishes checks.Wishes // what the cluster's objects ask MAAS for
 }
 
+// isMoved says that another management cluster has the object now, and its DNS record with it.
+func isMoved(object *infrav1.MaasCluster) bool {
+	_, is := object.Annotations[clusterctlv1.DeleteForMoveAnnotation]
+	return is
+}
+
 // observe gathers the facts.
 func (r *Reconciler) observe(ctx context.Context, object *infrav1.MaasCluster, cluster *clusterv1.Cluster) (facts, error) {
 	spec := object.Spec
@@ -55,6 +63,7 @@ func (r *Reconciler) observe(ctx context.Context, object *infrav1.MaasCluster, c
 		name:       clusterName(object),
 		owned:      cluster != nil,
 		deleting:   !object.DeletionTimestamp.IsZero(),
+		moved:      isMoved(object),
 		dnsDomain:  spec.DNSDomain,
 		storedKind: spec.ControlPlaneEndpointKind,
 		kind:       endpoint.KindOf(object),

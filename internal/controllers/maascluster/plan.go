@@ -31,7 +31,7 @@ type (
 	waitForMachines struct{ names []string }
 	// removeRecord removes the DNS record and then lets the object go.
 	removeRecord struct{}
-	// letGo lets the object go; there is nothing of ours in MAAS.
+	// letGo lets the object go; there is nothing of ours in MAAS, or another management cluster cares for it.
 	letGo struct{}
 )
 
@@ -68,6 +68,8 @@ func plan(f facts) step {
 // planDeletion needs neither the Cluster nor its machines' objects: what is not there does not hold it up.
 func planDeletion(f facts) step {
 	switch {
+	case f.moved:
+		return letGo{}
 	case len(f.machines) > 0:
 		return waitForMachines{names: f.machines}
 	case f.kind == infrav1.EndpointMaasDNS && f.host != "" && f.token != "":

@@ -44,6 +44,7 @@ func TestPlan(t *testing.T) {
 		"deleting with machines": {with(settled, func(f *facts) { f.deleting, f.machines = true, []string{"m"} }),
 			waitForMachines{names: []string{"m"}}},
 		"deleting":                         {with(settled, func(f *facts) { f.deleting = true }), removeRecord{}},
+		"deleted by a move, cut short":     {with(settled, func(f *facts) { f.deleting, f.moved, f.machines = true, true, []string{"m"} }), letGo{}},
 		"deleting without a Cluster":       {with(settled, func(f *facts) { f.deleting, f.owned = true, false }), removeRecord{}},
 		"deleting before anything is made": {facts{deleting: true, kind: dns}, letGo{}},
 		"deleting what never had a mark":   {with(settled, func(f *facts) { f.deleting, f.token = true, "" }), letGo{}},

@@ -243,9 +243,12 @@ func (r *Reconciler) letGo(ctx context.Context, o *observation, because ending) 
 			o.nameOf(o.machine), o.page)
 	case beingErased:
 		r.tell(o, normal, telemetry.Released, telemetry.ActionRelease, "MAAS %s erases the disks of %s, and frees it when that is done", o.maasHost, o.storedName())
+	case moved:
+		r.tell(o, normal, telemetry.MovedAway, telemetry.ActionRelease, "%s in MAAS %s is left to the management cluster that this object was moved to",
+			o.storedName(), o.maasHost)
 	case abandoned:
 		r.tell(o, warning, telemetry.Abandoned, telemetry.ActionRelease, "%s in MAAS %s was abandoned, not released: %s",
-			o.storedName(), o.maasHost, o.abandonReason())
+			o.abandonedName(), o.maasHost, o.abandonReason())
 	}
 	return nil
 }

@@ -234,10 +234,10 @@ func TestAnEraseThatFailsIsTriedAgainAndNeverLeftOut(t *testing.T) {
 			w.until("w1", w.provisioned("w1"))
 			mend := w.fails(simulator.MomentErase, simulator.Trouble{Fail: "sda: frozen"})
 			w.delete("w1")
-			w.pass("w1", 3*time.Hour)
+			w.pass("w1", 90*time.Minute)
 			requests := w.released()
-			if n := len(requests); n < 8 || n > 16 {
-				t.Errorf("asked for a release %d times in 3 hours", n)
+			if n := len(requests); n < 5 || n > 10 {
+				t.Errorf("asked for a release %d times in 90 minutes", n)
 			}
 			for _, form := range requests {
 				if form != "erase=true&secure_erase=true" {

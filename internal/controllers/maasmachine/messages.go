@@ -172,6 +172,14 @@ const (
 // maxWords is how much of what MAAS says is shown, in bytes.
 const maxWords = 200
 
+// abandonedName names what a person let go of.
+func (o observation) abandonedName() string {
+	if o.systemID() == "" {
+		return "whatever was allocated for it"
+	}
+	return o.storedName()
+}
+
 // abandonReason is why a person let go of the machine.
 func (o observation) abandonReason() string {
 	return cmp.Or(brief(o.object.Annotations[infrav1.AbandonAnnotation], 500), "no reason given")

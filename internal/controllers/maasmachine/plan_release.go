@@ -3,6 +3,8 @@ package maasmachine
 import (
 	"fmt"
 
+	clusterctlv1 "sigs.k8s.io/cluster-api/cmd/clusterctl/api/v1alpha3"
+
 	infrav1 "github.com/capmaas/cluster-api-provider-maas/api/v1beta1"
 	"github.com/capmaas/cluster-api-provider-maas/internal/endpoint"
 	"github.com/capmaas/cluster-api-provider-maas/maas"
@@ -14,6 +16,8 @@ func nextRelease(o observation) step {
 		return wait{condition: infrav1.MachineDeletingCondition, reason: reason, message: message, after: releasing}
 	}
 	switch {
+	case o.movedAway():
+		return removeFinalizer{moved}
 	case o.abandoning():
 		return nextAbandon(o)
 	case o.heldByMistake():
@@ -160,15 +164,24 @@ func nextLeave(o observation) (step, bool) {
 	}, true
 }
 
+// movedAway says that `clusterctl move` deletes the object here, after it made it in another management cluster, which cares for the
+// machine from then on. The object is paused then; it comes to here if the move was cut short, and somebody ended the pause.
+func (o observation) movedAway() bool {
+	_, is := o.object.Annotations[clusterctlv1.DeleteForMoveAnnotation]
+	return is
+}
+
 // nextAbandon: a person decided to let go of the machine as it is.
 func nextAbandon(o observation) step {
 	if done, _ := o.did(leaveDNS{}); !done && (o.dns.attached || o.dns.err != nil) {
 		return leaveDNS{}
 	}
-	if o.unreadable == nil && o.standing == holdsOurs && !o.machine.Locked {
-		mark := markAbandoned{o.machine.SystemID}
-		if done, _ := o.did(mark); !done {
-			return mark
+	if o.unreadable == nil {
+		for _, m := range o.allOurs() {
+			mark := markAbandoned{m.SystemID}
+			if done, _ := o.did(mark); !done && !m.Locked {
+				return mark
+			}
 		}
 	}
 	return removeFinalizer{abandoned}
@@ -184,12 +197,13 @@ func (o observation) keeps() bool {
 	return o.object.Spec.KeepFailed && o.standing == holdsOurs && o.machine.Status == maas.StatusFailedDeployment
 }
 
-// heldByMistake: nobody deletes the infrastructure of a Machine that is to stay.
+// heldByMistake: nobody deletes the infrastructure of a Machine that is to stay. Whoever deletes a namespace or a Cluster deletes the
+// Machine too, if perhaps a moment later.
 func (o observation) heldByMistake() bool {
 	if _, confirmed := o.object.Annotations[infrav1.ConfirmDeleteAnnotation]; confirmed {
 		return false
 	}
-	return o.owner != nil && o.owner.DeletionTimestamp.IsZero() && o.cluster != nil && o.cluster.DeletionTimestamp.IsZero()
+	return o.owner != nil && o.owner.DeletionTimestamp.IsZero() && (o.cluster == nil || o.cluster.DeletionTimestamp.IsZero())
 }
 
 // isGivenBack says that nothing is left to release of a machine, though its owner may be our user still.
@@ -198,20 +212,26 @@ func (o observation) isGivenBack(m *maas.Machine) bool {
 	return s == isFree || s == handedBack && m.PowerState != maas.PowerOn || o.erasesWell(m)
 }
 
-// notFree lists the machines that are ours and have to be given back: the one in the spec, and those found by the claim.
+// notFree lists the machines that are ours and have to be given back.
 func (o observation) notFree() []*maas.Machine {
 	var all []*maas.Machine
-	add := func(m *maas.Machine) {
-		if !o.isGivenBack(m) {
+	for _, m := range o.allOurs() {
+		if !o.isGivenBack(m) && (m != o.machine || !o.keeps()) {
 			all = append(all, m)
 		}
 	}
-	if o.standing == holdsOurs && !o.keeps() {
-		add(o.machine)
+	return all
+}
+
+// allOurs lists the machines that are ours: the one in the spec, and those found by the claim.
+func (o observation) allOurs() []*maas.Machine {
+	var all []*maas.Machine
+	if o.standing == holdsOurs {
+		all = append(all, o.machine)
 	}
 	for i := range o.claimed {
 		if m := &o.claimed[i]; m.SystemID != o.systemID() {
-			add(m)
+			all = append(all, m)
 		}
 	}
 	return all

@@ -107,6 +107,7 @@ const (
 	abandoned      ending = "abandoned"
 	kept           ending = "kept"
 	beingErased    ending = "being erased"
+	moved          ending = "moved"
 )
 
 func (ensureClaim) key() string     { return "ensure claim" }
