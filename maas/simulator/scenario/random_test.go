@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"net/http"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -57,7 +58,7 @@ func (c chance) fault(word Word) Fault {
 		f.Every = c.within(2*time.Hour) + f.For
 	}
 	for _, name := range word.Fields {
-		if c.IntN(2) == 0 && !strings.Contains(" to delay age ", " "+name+" ") {
+		if c.IntN(2) == 0 && !slices.Contains([]string{"to", "delay", "age"}, name) {
 			continue
 		}
 		switch name {
