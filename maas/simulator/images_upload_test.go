@@ -185,7 +185,7 @@ func TestChunkThatHangsBlocksNobodyAndChangesNothingWhenItBreaks(t *testing.T) {
 	if err := conn.Close(); err != nil {
 		t.Fatal(err)
 	}
-	waitFor(t, "the broken request in the log", func() bool {
+	eventually(t, "the broken request in the log", func() bool {
 		for _, entry := range region.Requests() {
 			if entry.Method == http.MethodPut && entry.Status == http.StatusBadRequest {
 				return true
@@ -204,18 +204,6 @@ func TestChunkThatHangsBlocksNobodyAndChangesNothingWhenItBreaks(t *testing.T) {
 			t.Errorf("the log has a chunk of %d bytes", entry.Received)
 		}
 	}
-}
-
-// waitFor waits for what another goroutine does in real time.
-func waitFor(t *testing.T, what string, happened func() bool) {
-	t.Helper()
-	for range 1000 {
-		if happened() {
-			return
-		}
-		time.Sleep(5 * time.Millisecond)
-	}
-	t.Fatalf("waited in vain for %s", what)
 }
 
 func TestUploadsAtOnceDoNotDisturbEachOther(t *testing.T) {

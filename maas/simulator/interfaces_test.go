@@ -1,6 +1,7 @@
 package simulator
 
 import (
+	"fmt"
 	"net/netip"
 	"strconv"
 	"testing"
@@ -142,24 +143,13 @@ func TestLinksReplaceOneAnother(t *testing.T) {
 		{[][2]string{{"mode", "auto"}, {"subnet", "3"}, {"force", "true"}}, "[auto]"},
 	}
 	for _, tt := range tests {
-		if got := link(tt.pairs...); "["+join(got)+"]" != tt.want {
+		if got := link(tt.pairs...); fmt.Sprint(got) != tt.want {
 			t.Errorf("%v: links %v, want %s", tt.pairs, got, tt.want)
 		}
 	}
 	if len(w.region.state.addresses.rows) != 1 {
 		t.Errorf("%d address rows are left, want that of the last link", len(w.region.state.addresses.rows))
 	}
-}
-
-func join(words []string) string {
-	out := ""
-	for i, word := range words {
-		if i > 0 {
-			out += " "
-		}
-		out += word
-	}
-	return out
 }
 
 func TestTheDefaultGatewayIsThatOfTheChosenLink(t *testing.T) {
@@ -196,7 +186,7 @@ func TestInterfacesAreListedWithTheirTags(t *testing.T) {
 	w.play("admin", "POST", nicPath, "add_tag", [2]string{"tag", "blue"})
 	w.play("admin", "POST", nicPath, "remove_tag", [2]string{"tag", "fast"})
 	list := decoded[[]shownNIC](t, w.ask("user", "GET", "/nodes/mmmmm3/interfaces/", ""))
-	if len(list) != 1 || join(list[0].Tags) != "blue" {
+	if len(list) != 1 || fmt.Sprint(list[0].Tags) != "[blue]" {
 		t.Errorf("interfaces %+v, want one, tagged blue", list)
 	}
 	w.play("user", "POST", "/machines/", "allocate", [2]string{"interfaces", "a:tag=blue"})

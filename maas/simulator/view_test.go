@@ -5,7 +5,6 @@ import (
 	"net/http/httptest"
 	"net/netip"
 	"reflect"
-	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -80,26 +79,10 @@ func (v *viewWorld) answers() map[string]string {
 }
 
 // read sends a GET as the admin.
-func (w *world) read(path string) string {
+func (w *world) read(target string) string {
 	w.t.Helper()
-	var ex exchange
-	base, query, _ := cutQuery(path)
-	ex.Request.Auth, ex.Request.Method, ex.Request.Path, ex.Request.Query = "admin", "GET", apiPrefix+base, query
-	got := w.send(&ex)
+	got := w.request("admin", "GET", target)
 	return fmt.Sprint(got.Code, got.Body)
-}
-
-func cutQuery(path string) (string, [][2]string, bool) {
-	i := slices.Index([]byte(path), '?')
-	if i < 0 {
-		return path, nil, false
-	}
-	var out [][2]string
-	pairs := parsePairs(path[i+1:])
-	for _, key := range pairs.keys {
-		out = append(out, [2]string{key, pairs.get(key)})
-	}
-	return path[:i], out, true
 }
 
 func TestAViewKeepsWhatTheRegionWas(t *testing.T) {

@@ -196,7 +196,7 @@ func (d *Daemon) startRegion(ctx context.Context) (*simulator.Server, error) {
 	}
 	d.booter = booter
 	config := newRegion(d.settings.Machines, d.apiKey, d.images(), booter)
-	config.Clock = d.trouble.clock
+	config.Clock = d.trouble.clock // real, until somebody does not want to wait for a timeout
 	if d.region, err = simulator.New(config); err != nil {
 		return nil, fmt.Errorf("making the MAAS region: %w", err)
 	}

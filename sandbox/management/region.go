@@ -65,7 +65,6 @@ func newRegion(machines int, apiKey, imageDir string, booter simulator.Booter) s
 		Machines:  newMachines(machines),
 		Durations: simulator.Durations{Install: 2 * time.Second, PowerOn: time.Second, PowerOff: time.Second, Erase: 2 * time.Second},
 		Boot:      booter,
-		// Real, until somebody does not want to wait for a timeout.
 		DNSAddr:   host.Region + ":53",
 		PublicURL: regionURL,
 	}
