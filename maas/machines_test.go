@@ -125,6 +125,11 @@ func TestWrongArgumentsAreRefusedBeforeAnythingIsSent(t *testing.T) {
 		_, err := c.CreateDNSRecord(ctx, DNSRecordParams{Name: "n", Domain: "d", Type: "TXT"})
 		return err
 	}
+	for _, tag := range []string{"", "a/b", "..", "a b", "a?op=rebuild"} {
+		tests["create tag "+tag] = func(c *Client) error { _, err := c.CreateTag(ctx, tag, ""); return err }
+		tests["tag "+tag] = func(c *Client) error { return c.TagMachine(ctx, tag, "4y3h7n") }
+		tests["delete tag "+tag] = func(c *Client) error { return c.DeleteTag(ctx, tag) }
+	}
 	tests["update synthetic"] = func(c *Client) error { _, err := c.UpdateDNSResource(ctx, -1, DNSResourceParams{}); return err }
 	tests["delete unset"] = func(c *Client) error { return c.DeleteDNSResource(ctx, 0) }
 	tests["delete unset record"] = func(c *Client) error { return c.DeleteDNSRecord(ctx, 0) }
@@ -196,6 +201,8 @@ func TestWritesSendForms(t *testing.T) {
 			return err
 		}, "POST", "dnsresources/", "", url.Values{"name": {"api"}, "domain": {"maas"}, "address_ttl": {"10"}, "ip_addresses": {"10.0.0.1 fd00::1"}}},
 		"empty record": {func(c *Client) error { _, err := c.UpdateDNSResource(ctx, 7, DNSResourceParams{}); return err }, "PUT", "dnsresources/7/", "", url.Values{"ip_addresses": {""}}},
+		"create tag":   {func(c *Client) error { _, err := c.CreateTag(ctx, "avoid_1", "why"); return err }, "POST", "tags/", "", url.Values{"name": {"avoid_1"}, "comment": {"why"}}},
+		"tag machine":  {func(c *Client) error { return c.TagMachine(ctx, "avoid-1", "4y3h7n") }, "POST", "tags/avoid-1/", "update_nodes", url.Values{"add": {"4y3h7n"}}},
 		"create TXT": {func(c *Client) error {
 			_, err := c.CreateDNSRecord(ctx, DNSRecordParams{Name: "api", Domain: "maas", Type: "TXT", Data: "a=b", TTL: 5})
 			return err

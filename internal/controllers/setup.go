@@ -88,6 +88,7 @@ func Setup(ctx context.Context, mgr ctrl.Manager, options Options) error {
 		Identity:     user,
 		Inventory:    machines,
 		Reservations: &placement.Reservations{},
+		Checks:       standing,
 		Rejoin:       rejoin,
 		ClusterCache: clusters,
 		Recorder:     mgr.GetEventRecorder(FieldManager),

@@ -17,13 +17,12 @@ func deploySituations() []situation {
 		{
 			name:    "The image was deleted from MAAS, or never was there",
 			wrong:   adds(worker, func(m *infrav1.MaasMachine) { m.Spec.Image = "custom/u-2204" }),
-			shows:   "MachineDeployed=False DeployRefused",
-			message: "MAAS maas.example.com has no image custom/u-2204 for amd64, the architecture of machine node1 (aaaaa1): upload it, or name another one in a new MaasMachineTemplate",
-			event:   "DeployFailed",
+			shows:   "MachineAllocated=False ImageNotFound",
+			message: "MAAS maas.example.com has no image custom/u-2204, which spec.image of MaasMachine default/prod-md-0 asks for: upload it, or name another one in a new MaasMachineTemplate",
 			others: []string{
 				"prod CheckFailed: MAAS maas.example.com has no image custom/u-2204, which spec.image of MaasMachine default/prod-md-0 asks for: upload it, or name another one in a new MaasMachineTemplate",
 			},
-			do: "Upload the image to MAAS, or name one that MAAS has in a new MaasMachineTemplate. It is tried again by itself.",
+			do: "Upload the image to MAAS, or name one that MAAS has in a new MaasMachineTemplate. No machine is claimed before.",
 		},
 		{
 			name: "The image is there, but not for the machine's architecture",
@@ -155,7 +154,7 @@ func deploySituations() []situation {
 			},
 			after:   6 * time.Minute,
 			shows:   "MachineAllocated=False NoMachineAvailable",
-			message: "no machine available: 1 machine is Ready, this one is avoided after a failed deployment (node1): look at them in MAAS; CAPMAAS tries them again in a while if nothing else fits",
+			message: "no machine available: 1 machine is Ready, this one is avoided after a failed deployment (node1): look at them in MAAS; CAPMAAS tries them again in a while if nothing else fits, or at once without their tag capmaas-avoid-until-…",
 			event:   "NoMachineAvailable",
 			also: []string{
 				"prod-md-0 DeployFailed: the deployment of machine node1 (aaaaa1) failed (MAAS says: Installation failed: curtin: no disk of 100 GB or more): the machine is given back, and another one is claimed",
@@ -173,6 +172,20 @@ func deploySituations() []situation {
 			event:   "MachineUnusable",
 			do:      "Unlock the machine in MAAS. The deployment then goes on.",
 			mend:    func(w *world) { w.must(w.region.Lock("aaaaa1", false)) },
+		},
+		{
+			name: "An operator aborted the deployment",
+			wrong: func(w *world) {
+				w.installs(worker)
+				w.must(w.aborts(w.inMAAS(worker).SystemID))
+			},
+			shows:   "MachineDeployed=False MachineDeploying",
+			message: "machine node2 (aaaaa2) in MAAS maas.example.com is in state Deploying (MAAS is installing the image); before, the deployment of machine node1 (aaaaa1) was aborted by user \"capmaas-2\"",
+			event:   "DeployFailed",
+			note:    "the deployment of machine node1 (aaaaa1) was aborted by user \"capmaas-2\": the machine is given back, and another one is claimed",
+			passes:  true,
+			do:      "Nothing for the cluster: another machine is tried by itself, and the one whose deployment was aborted is avoided for a while.",
+			mend:    func(*world) {},
 		},
 		{
 			name: "An operator released the machine while it was being installed",

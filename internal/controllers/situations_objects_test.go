@@ -14,6 +14,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	infrav1 "github.com/capmaas/cluster-api-provider-maas/api/v1beta1"
+	"github.com/capmaas/cluster-api-provider-maas/maas"
 	"github.com/capmaas/cluster-api-provider-maas/maas/simulator"
 )
 
@@ -229,6 +230,16 @@ func (w *world) inMAAS(name string) simulator.MachineSnapshot {
 		}
 	}
 	return simulator.MachineSnapshot{}
+}
+
+// aborts ends a deployment as another administrator does.
+func (w *world) aborts(systemID string) error {
+	other, err := maas.New(maas.Config{Endpoint: w.endpoint, APIKey: secondKey, Now: w.now, Transport: w.network})
+	if err != nil {
+		return err
+	}
+	_, err = other.Abort(context.Background(), systemID, "I need it")
+	return err
 }
 
 // marksBroken marks a machine broken as somebody does who is logged in to MAAS as its owner. MAAS releases it then.

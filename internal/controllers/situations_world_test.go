@@ -211,15 +211,16 @@ func (w *world) starts() {
 	clock := checks.NewClock(w.now)
 	api := w.api(clock.Observe)
 	publisher, user := endpoint.NewPublisher(api), identity.NewWithClock(api, w.now)
+	facts := checks.New(checks.Config{MAAS: api, Identity: user, Clock: clock, Now: w.now})
 	names, view := checks.NewNames(w.resolve, w.now), inventory.New(api, w.now)
 	w.manager = manager{
 		clusters: &maascluster.Reconciler{
 			Client: w.client, Endpoint: publisher, Identity: user, ClusterCache: w.workloads(), Recorder: w, Names: names,
-			Checks: checks.New(checks.Config{MAAS: api, Identity: user, Clock: clock, Now: w.now}),
+			Checks: facts,
 		},
 		machines: &maasmachine.Reconciler{
 			Client: w.client, MAAS: api, Endpoint: publisher, Identity: user, ClusterCache: w.workloads(), Recorder: w, Now: w.now,
-			Inventory: view, Reservations: &placement.Reservations{},
+			Inventory: view, Reservations: &placement.Reservations{}, Checks: facts,
 			Probe: func(context.Context, string, int32) bool { return false },
 		},
 		templates: &maasmachinetemplate.Reconciler{Client: w.client, Inventory: view, Host: api.Host()},

@@ -203,7 +203,7 @@ func TestChooseExplainsWhyNothingFits(t *testing.T) {
 		"another claim was quicker": {candidates: fleet, want: placement.Constraints{Pool: "other"}, prefer: placement.Preferences{Taken: anyOf("x")},
 			says: `no machine available: 1 in pool "other", this one was taken by others first (x): CAPMAAS tries again by itself`},
 		"all failed a moment ago": {candidates: []maas.Machine{machine("a"), machine("b")}, prefer: placement.Preferences{Avoided: avoids(avoidance.Entirely, "a", "b")},
-			says: `no machine available: 2 machines are Ready, all of these are avoided after failed deployments (a, b): look at them in MAAS; CAPMAAS tries them again in a while if nothing else fits`},
+			says: `no machine available: 2 machines are Ready, all of these are avoided after failed deployments (a, b): look at them in MAAS; CAPMAAS tries them again in a while if nothing else fits, or at once without their tag capmaas-avoid-until-…`},
 		"other claims were quicker": {candidates: []maas.Machine{machine("a"), machine("b"), machine("c", state(maas.StatusBroken))},
 			prefer: placement.Preferences{Taken: anyOf("a", "b")},
 			says:   `no machine available: 2 of 3 machines are Ready, all of these were taken by others first (a, b): CAPMAAS tries again by itself`},

@@ -43,7 +43,7 @@ func requirementsOf(want Constraints, prefer Preferences) []requirement {
 	if prefer.Avoided != nil {
 		all = append(all, requirement{fits: func(m maas.Machine) bool { return prefer.levelOf(m) != avoidance.Entirely },
 			verb: is, what: "not avoided", amiss: amiss{"is avoided after a failed deployment", "are avoided after failed deployments"},
-			todo: "look at them in MAAS; CAPMAAS tries them again in a while if nothing else fits"})
+			todo: "look at them in MAAS; CAPMAAS tries them again in a while if nothing else fits, or at once without their tag capmaas-avoid-until-…"})
 	}
 	if prefer.Taken != nil {
 		all = append(all, requirement{fits: func(m maas.Machine) bool { return !prefer.Taken(m.SystemID) },

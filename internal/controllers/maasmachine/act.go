@@ -13,6 +13,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/controller/controllerutil"
 
 	infrav1 "github.com/capmaas/cluster-api-provider-maas/api/v1beta1"
+	"github.com/capmaas/cluster-api-provider-maas/internal/avoidance"
 	"github.com/capmaas/cluster-api-provider-maas/internal/endpoint"
 	"github.com/capmaas/cluster-api-provider-maas/internal/telemetry"
 	"github.com/capmaas/cluster-api-provider-maas/maas"
@@ -64,6 +65,8 @@ func (r *Reconciler) act(ctx context.Context, o *observation, s step) (failure, 
 		return nil, nil
 	case deploy:
 		return r.deploy(ctx, o)
+	case avoid:
+		return r.avoid(ctx, o, s)
 	case removeFinalizer:
 		return nil, r.letGo(ctx, o, s.because)
 	}
@@ -127,7 +130,11 @@ func (r *Reconciler) claim(ctx context.Context, o *observation, systemID string)
 			return nil, err
 		}
 		o.answered = m
-		r.tell(o, normal, telemetry.MachineAllocated, telemetry.ActionClaim, "allocated %s", o.nameOf(m))
+		note := ""
+		if o.avoided()(*m) != avoidance.No {
+			note = ", though a deployment failed on it a short while ago: nothing else fits"
+		}
+		r.tell(o, normal, telemetry.MachineAllocated, telemetry.ActionClaim, "allocated %s%s", o.nameOf(m), note)
 		return nil, nil
 	case failure == nil:
 		// Not the machine that was asked for: it is found by its claim, and judged there.

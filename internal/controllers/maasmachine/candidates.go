@@ -12,7 +12,6 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	infrav1 "github.com/capmaas/cluster-api-provider-maas/api/v1beta1"
-	"github.com/capmaas/cluster-api-provider-maas/internal/avoidance"
 	"github.com/capmaas/cluster-api-provider-maas/internal/inventory"
 	"github.com/capmaas/cluster-api-provider-maas/internal/placement"
 	"github.com/capmaas/cluster-api-provider-maas/maas"
@@ -82,15 +81,6 @@ func (r *Reconciler) preferences(o *observation) placement.Preferences {
 		refused, _ := o.did(claim{systemID})
 		return refused || taken(systemID)
 	}}
-}
-
-// avoided says which machines are to be avoided: those on which a deployment of this object failed.
-func (o observation) avoided() func(maas.Machine) avoidance.Level {
-	levels := map[string]avoidance.Level{}
-	for _, d := range o.failedBefore() {
-		levels[d.Machine] = max(levels[d.Machine], avoidance.LevelAt(o.now, d.Ended.Add(avoidance.Period)))
-	}
-	return func(m maas.Machine) avoidance.Level { return levels[m.SystemID] }
 }
 
 // observePeers counts the machines of a control plane by zone, for one that is still to be chosen.

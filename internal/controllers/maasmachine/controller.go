@@ -22,6 +22,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/log"
 
 	infrav1 "github.com/capmaas/cluster-api-provider-maas/api/v1beta1"
+	"github.com/capmaas/cluster-api-provider-maas/internal/checks"
 	"github.com/capmaas/cluster-api-provider-maas/internal/compatibility"
 	"github.com/capmaas/cluster-api-provider-maas/internal/endpoint"
 	"github.com/capmaas/cluster-api-provider-maas/internal/identity"
@@ -48,6 +49,8 @@ type Reconciler struct {
 	Identity     *identity.Identity
 	Inventory    *inventory.Inventory
 	Reservations *placement.Reservations
+	// Checks say whether MAAS has an image; nil knows of none that is missing.
+	Checks *checks.Checks
 	// Rejoin tells of DNS records that lost addresses; nil tells of none.
 	Rejoin       Rejoin
 	ClusterCache clustercache.ClusterCache

@@ -38,6 +38,8 @@ type deployment struct {
 	// Failed is why it was given up, and reads after "the deployment of machine m1"; "" while it was not. Ended is when.
 	Failed string    `json:"failed,omitempty"`
 	Ended  time.Time `json:"ended,omitzero"`
+	// Tagged says that the machine was marked in MAAS as one to avoid.
+	Tagged bool `json:"tagged,omitempty"`
 	// GivenBack says that the machine is not ours any more. It may be claimed again later, and is another deployment then.
 	GivenBack bool `json:"givenBack,omitempty"`
 }
@@ -118,6 +120,8 @@ func (o observation) deployFailed() string {
 	switch {
 	case s.status == maas.StatusFailedDeployment:
 		return "failed" + saying(o.failure)
+	case s.deploy == deployIt && d.Taken && o.abortedBy != "":
+		return fmt.Sprintf("was aborted by user %q", o.abortedBy)
 	case s.status == maas.StatusBroken:
 		return "ended when it was marked broken" + saying(o.machine.ErrorDescription)
 	case s.deploy == deployIt && d.PutBack >= putBackOften && o.now.Sub(d.Began) >= putBackLong:

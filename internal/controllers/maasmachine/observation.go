@@ -39,6 +39,7 @@ type observation struct {
 	// unreadable is why MAAS could not be read. Then nothing below, up to dns, counts.
 	unreadable error
 	user       string // ours, in MAAS
+	admin      bool   // who is an administrator there
 	standing   standing
 	machine    *maas.Machine // with the stored system ID; nil unless MAAS shows it to us
 	claimed    []maas.Machine
@@ -47,6 +48,8 @@ type observation struct {
 	scarcity   string // why there is none
 	malformed  error  // MAAS does not understand what the spec asks of a machine
 	failure    string // MAAS's words for why the deployment, or the release, failed
+	abortedBy  string // the user who ended the deployment, where MAAS shows one
+	imageless  string // why no machine is claimed: MAAS lacks the image
 	// erasesAnyway says that MAAS erases disks at every release. It is read only where erasing them failed, and the spec does not say.
 	erasesAnyway bool
 	version      maas.Version // of MAAS; read only where the spec has what older ones lack

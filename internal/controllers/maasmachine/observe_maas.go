@@ -5,6 +5,7 @@ import (
 	"errors"
 	"time"
 
+	"github.com/capmaas/cluster-api-provider-maas/internal/checks"
 	"github.com/capmaas/cluster-api-provider-maas/maas"
 )
 
@@ -30,7 +31,7 @@ func (r *Reconciler) observeShared(ctx context.Context, o *observation) bool {
 	if err != nil {
 		return false
 	}
-	o.user = user.Username
+	o.user, o.admin = user.Username, user.IsSuperuser
 	if !o.owns(m) || o.provisioned() && isStuckOff(m) {
 		return false
 	}
@@ -42,6 +43,7 @@ func (r *Reconciler) observeShared(ctx context.Context, o *observation) bool {
 // forgetMAAS drops what was seen before.
 func (o *observation) forgetMAAS() {
 	o.unreadable, o.user, o.standing, o.machine, o.claimed, o.strangers = nil, "", holdsNone, nil, nil, ""
+	o.admin, o.abortedBy, o.imageless = false, "", ""
 	o.page, o.candidate, o.scarcity, o.malformed, o.failure, o.erasesAnyway, o.asked = "", "", "", nil, "", false, nil
 }
 
@@ -62,8 +64,13 @@ func (r *Reconciler) observeMAAS(ctx context.Context, o *observation) {
 		o.unreadable = err
 		return
 	}
-	o.user = user.Username
+	o.user, o.admin = user.Username, user.IsSuperuser
 	if !missing && o.wantsCandidate() {
+		if o.imageless = r.missingImage(ctx, o); o.imageless != "" && !r.searches.due(o.object, o.now) {
+			return
+		}
+	}
+	if !missing && o.imageless == "" && o.wantsCandidate() {
 		if o.unreadable = r.findCandidate(ctx, o); o.unreadable != nil {
 			return
 		}
@@ -87,6 +94,9 @@ func (r *Reconciler) observeMAAS(ctx context.Context, o *observation) {
 	r.observeRequests(o)
 	if o.standing == holdsOurs && o.wantsWords(o.machine) {
 		o.failure = r.failureOf(ctx, o.machine)
+	}
+	if o.standing == holdsOurs && o.machine.Status == maas.StatusAllocated && o.deployment().Taken && !o.provisioned() {
+		o.abortedBy = r.abortedBy(ctx, o.machine)
 	}
 	if o.standing == holdsOurs && o.givesBack() && o.eraseUnclear(o.machine) {
 		o.erasesAnyway, o.unreadable = r.erasesOnRelease(ctx)
@@ -116,7 +126,7 @@ func (r *Reconciler) lookAgain(ctx context.Context, o *observation) error {
 	if err != nil {
 		return err
 	}
-	o.user = user.Username
+	o.user, o.admin = user.Username, user.IsSuperuser
 	return r.lookUp(ctx, o)
 }
 
@@ -225,4 +235,39 @@ func (r *Reconciler) failureOf(ctx context.Context, m *maas.Machine) string {
 		return ""
 	}
 	return brief(page.Events[0].Type+": "+page.Events[0].Description, maxWords)
+}
+
+// abortedBy finds out whether a person ended the deployment of a machine, and who. MAAS 3.4 to 3.7: the event of the abort is newer than that of the
+// deployment then, and both have level DEBUG.
+func (r *Reconciler) abortedBy(ctx context.Context, m *maas.Machine) string {
+	ctx, cancel := context.WithTimeout(ctx, readPatience)
+	defer cancel()
+	page, err := r.MAAS.Events(ctx, maas.EventFilter{SystemIDs: []string{m.SystemID}, Level: "DEBUG", Limit: 100})
+	if err != nil {
+		return "" // it counts as one that came to nothing
+	}
+	for _, e := range page.Events {
+		switch e.Type {
+		case "User aborting deployment":
+			return e.Username
+		case "User starting deployment":
+			return ""
+		}
+	}
+	return ""
+}
+
+// missingImage says that MAAS does not have the image, so that no machine is claimed for it; "" if it does, or nobody knows.
+func (r *Reconciler) missingImage(ctx context.Context, o *observation) string {
+	if r.Checks == nil {
+		return ""
+	}
+	wish := checks.ImageWish{Architecture: o.object.Spec.Architecture, Wish: checks.Wish{
+		Name: o.object.Spec.Image, By: "spec.image of MaasMachine " + o.object.Namespace + "/" + o.object.Name, In: "in a new MaasMachineTemplate",
+	}}
+	found := r.Checks.Look(ctx, checks.Wishes{Images: []checks.ImageWish{wish}}).Images
+	if found.Verdict != checks.Wrong {
+		return ""
+	}
+	return found.Message
 }

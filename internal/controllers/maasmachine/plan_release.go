@@ -51,6 +51,9 @@ func nextRelease(o observation) step {
 			return o.waitAfter(err, o.toAnnotateGoing(o.machine))
 		}
 	}
+	if s, due := nextAvoid(o); due && !o.provisioned() {
+		return s
+	}
 	return nextGiveBack(o, o.notFree())
 }
 

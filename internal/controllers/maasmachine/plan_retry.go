@@ -12,6 +12,9 @@ import (
 // another one is claimed; the last one stays ours until the object is deleted.
 func nextAnother(o observation) step {
 	retry := wait{condition: infrav1.MachineDeployedCondition, reason: infrav1.DeployRetryReason, after: releasing}
+	if s, due := nextAvoid(o); due {
+		return s
+	}
 	if o.leaving() {
 		retry.message = o.deployment().ended() + ": " + o.ownerName() + " is being deleted, and the machine is released with it"
 		return retry

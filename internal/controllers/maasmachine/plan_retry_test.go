@@ -7,6 +7,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	infrav1 "github.com/capmaas/cluster-api-provider-maas/api/v1beta1"
+	"github.com/capmaas/cluster-api-provider-maas/internal/avoidance"
 	"github.com/capmaas/cluster-api-provider-maas/maas"
 )
 
@@ -25,6 +26,10 @@ func cameBack(often int, ago time.Duration) func(*observation) {
 }
 
 var gaveUpOn = noted(func(d *deployment) { d.Failed = "failed" })
+
+var endedAtNoon = noted(func(d *deployment) { d.Failed, d.Ended = "failed", noon })
+
+func isAdmin(o *observation) { o.admin = true }
 
 // afterOthers are machines on which the deployment failed before.
 func afterOthers(n int) func(*observation) {
@@ -113,6 +118,17 @@ func TestFailedDeployments(t *testing.T) {
 		"claimed again, a machine that failed before begins anew":  {seen(deploying, maas.StatusAllocated, gaveUpOn, noted(func(d *deployment) { d.GivenBack = true })), "begin deploy aaaaa1"},
 		"an annotation that nobody can read is that of a new one":  {seen(deploying, maas.StatusAllocated, func(o *observation) { o.object.Annotations[infrav1.DeployAttemptsAnnotation] = "[{" }), "begin deploy aaaaa1"},
 		"a deployment without a note, such as of an older version": {seen(deploying, maas.StatusDeploying, func(o *observation) { delete(o.object.Annotations, infrav1.DeployAttemptsAnnotation) }), "deployment taken aaaaa1"},
+		"it is marked before it is given back":                     {seen(deploying, maas.StatusFailedDeployment, endedAtNoon, isAdmin), "avoid aaaaa1"},
+		"and before it is ended":                                   {seen(deploying, maas.StatusDeploying, endedAtNoon, isAdmin), "avoid aaaaa1"},
+		"the last one is marked, too":                              {seen(deploying, maas.StatusFailedDeployment, afterOthers(2), endedAtNoon, isAdmin), "avoid aaaaa1"},
+		"it is marked already":                                     {seen(deploying, maas.StatusFailedDeployment, endedAtNoon, isAdmin, func(o *observation) { o.machine.Tags = []string{avoidance.TagName(noon.Add(avoidance.Period))} }), "release aaaaa1"},
+		"it cannot be marked":                                      {seen(deploying, maas.StatusFailedDeployment, endedAtNoon, isAdmin, tried(avoid{"aaaaa1", noon}, maas.ErrUnavailable)), "release aaaaa1"},
+		"that it failed is long ago":                               {seen(deploying, maas.StatusFailedDeployment, endedAtNoon, isAdmin, func(o *observation) { o.now = noon.Add(avoidance.Period) }), "release aaaaa1"},
+		"one that is to be kept is not marked":                     {seen(deploying, maas.StatusFailedDeployment, endedAtNoon, isAdmin, keepsFailed), ends},
+		"one that is locked is not marked":                         {seen(deploying, maas.StatusFailedDeployment, endedAtNoon, isAdmin, lockedInMAAS), retries},
+		"somebody else's is not marked":                            {seen(deploying, maas.StatusAllocated, endedAtNoon, isAdmin, foreign), "forget machine aaaaa1"},
+		"it is deleted meanwhile, and marked first":                {seen(giveBack, maas.StatusFailedDeployment, func(o *observation) { o.object.Spec.ProviderID = "" }, endedAtNoon, isAdmin), "avoid aaaaa1"},
+		"an operator aborted it: that is a failure":                {seen(deploying, maas.StatusAllocated, taken(time.Minute), func(o *observation) { o.abortedBy = "alice" }), "give up aaaaa1"},
 		"it is deleted meanwhile":                                  {seen(giveBack, maas.StatusFailedDeployment, func(o *observation) { o.object.Spec.ProviderID = "" }, gaveUpOn), "release aaaaa1"},
 	} {
 		t.Run(name, func(t *testing.T) {

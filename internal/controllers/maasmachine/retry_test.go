@@ -11,6 +11,8 @@ import (
 	"sigs.k8s.io/cluster-api/util/conditions"
 
 	infrav1 "github.com/capmaas/cluster-api-provider-maas/api/v1beta1"
+	"github.com/capmaas/cluster-api-provider-maas/internal/avoidance"
+	"github.com/capmaas/cluster-api-provider-maas/maas"
 	"github.com/capmaas/cluster-api-provider-maas/maas/simulator"
 )
 
@@ -141,7 +143,7 @@ func TestRetryingSurvivesAnything(t *testing.T) {
 	t.Parallel()
 	lost := map[string]simulator.Fault{"its answer is lost": {DropAnswer: true}}
 	for _, trouble := range []simulator.Trouble{{Fail: "curtin: no disk"}, {Stuck: true}} {
-		for _, op := range []string{"", "abort", "release", "deploy", "allocate", "set_workload_annotations"} {
+		for _, op := range []string{"", "abort", "release", "deploy", "allocate", "set_workload_annotations", "update_nodes"} {
 			for how, fault := range lost {
 				t.Run(fmt.Sprintf("stuck %v: %s: %s", trouble.Stuck, op, how), func(t *testing.T) {
 					t.Parallel()
@@ -252,5 +254,155 @@ func TestAMachineThatMAASPutsBackIsTriedAgainAndThenAnother(t *testing.T) {
 	}
 	if owned := w.owned(); len(owned) != 1 {
 		t.Errorf("owned: %v", owned)
+	}
+}
+
+// tagsOf are a machine's tags by which it is avoided.
+func (w *world) tagsOf(systemID string) []string {
+	w.Helper()
+	var tags []string
+	for _, tag := range w.inMAAS(systemID).Tags {
+		if _, ok := avoidance.UntilOf(tag); ok {
+			tags = append(tags, tag)
+		}
+	}
+	return tags
+}
+
+func TestAFailedMachineIsTaggedBeforeItIsReleased(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.badMachines(simulator.Trouble{Fail: "curtin: no disk"}, "aaaaa1")
+	var order []string
+	w.region.AddIntercept(func(r simulator.Request) simulator.Fault {
+		if r.Op == "update_nodes" || r.Op == "release" {
+			order = append(order, r.Op)
+		}
+		return simulator.Fault{}
+	})
+	w.add("w1", false)
+	w.untilAlone("w1", w.provisioned("w1"))
+	if tags := w.tagsOf("aaaaa1"); len(tags) != 1 || w.get("w1").Spec.SystemID != "aaaaa2" {
+		t.Errorf("tags %v, and it is on %s", tags, w.get("w1").Spec.SystemID)
+	}
+	// The tag was not there at first, so it is made and asked for again.
+	if !slices.Equal(order, []string{"update_nodes", "update_nodes", "release"}) {
+		t.Errorf("order: %v", order)
+	}
+	// Another manager knows of it by the tag alone, and takes another machine; the last one only when nothing else is left.
+	w.inventory, w.publisher = nil, nil
+	w.add("w2", false)
+	w.until("w2", func() bool { return w.get("w2").Spec.SystemID != "" })
+	if got := w.get("w2").Spec.SystemID; got != "aaaaa3" {
+		t.Errorf("the other manager took %s", got)
+	}
+	w.add("w3", false)
+	w.until("w3", func() bool { return w.reason("w3") == infrav1.NoMachineAvailableReason })
+	began := w.clock.Now()
+	w.until("w3", func() bool { return w.get("w3").Spec.SystemID == "aaaaa1" })
+	if waited := w.clock.Now().Sub(began); waited > avoidance.Period/4 {
+		t.Errorf("it waited %v for a machine that nobody else wanted", waited)
+	}
+	if told := strings.Join(w.told(), "\n"); !strings.Contains(told, "though a deployment failed on it a short while ago: nothing else fits") {
+		t.Errorf("events: %s", told)
+	}
+}
+
+func TestAMachineWithoutItsTagIsTakenAtOnce(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, func(c *simulator.Config) { c.Machines = c.Machines[:1] })
+	w.badMachines(simulator.Trouble{Fail: "curtin: no disk"}, "aaaaa1")
+	w.add("w1", false)
+	w.untilAlone("w1", func() bool { return w.reason("w1") == infrav1.NoMachineAvailableReason })
+	if err := w.region.SetTags("aaaaa1"); err != nil {
+		t.Fatal(err)
+	}
+	w.pass("w1", 2*time.Minute)
+	if n := w.calls("deploy"); n != 2 {
+		t.Errorf("%d deploys", n)
+	}
+}
+
+func TestOldTagsAreDeleted(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.badMachines(simulator.Trouble{Fail: "curtin: no disk"}, "aaaaa1")
+	w.add("w1", false)
+	w.untilAlone("w1", w.provisioned("w1"))
+	if err := w.region.OperatorTake("aaaaa1", otherUser); err != nil {
+		t.Fatal(err)
+	}
+	sweep := func() []string {
+		if err := w.reconciler().SweepTags(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		return w.tagsOf("aaaaa1")
+	}
+	w.clock.Advance(avoidance.Period - 10*time.Minute)
+	if tags := sweep(); len(tags) != 1 {
+		t.Errorf("too early: %v", tags)
+	}
+	start := len(w.region.Requests())
+	w.clock.Advance(30 * time.Minute)
+	if tags := sweep(); len(tags) != 0 {
+		t.Errorf("left over: %v", tags)
+	}
+	for _, write := range w.writes(start) {
+		if !strings.HasPrefix(write, "DELETE /MAAS/api/2.0/tags/capmaas-avoid-until-") {
+			t.Errorf("touched: %s", write)
+		}
+	}
+	if all, err := w.maas.Tags(t.Context()); err != nil || slices.ContainsFunc(all, func(tag maas.Tag) bool { return strings.HasPrefix(tag.Name, "capmaas") }) {
+		t.Errorf("tags: %v, %v", all, err)
+	}
+}
+
+func TestWithoutTheRightToTagTheObjectAloneAvoids(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, func(c *simulator.Config) { c.Users[0].Admin = false })
+	w.badMachines(simulator.Trouble{Fail: "curtin: no disk"}, "aaaaa1")
+	w.add("w1", false)
+	w.untilAlone("w1", w.provisioned("w1"))
+	if w.get("w1").Spec.SystemID != "aaaaa2" || w.calls("update_nodes") != 0 {
+		t.Errorf("on %s, after %d tags", w.get("w1").Spec.SystemID, w.calls("update_nodes"))
+	}
+	if err := w.reconciler().SweepTags(t.Context()); err != nil {
+		t.Error(err)
+	}
+}
+
+func TestADeletionTagsAMachineThatFailed(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.badMachines(simulator.Trouble{Fail: "curtin: no disk"}, "aaaaa1")
+	w.add("w1", false, tries(1))
+	w.until("w1", func() bool { return w.reason("w1") == infrav1.DeployFailedReason })
+	w.delete("w1")
+	w.until("w1", w.goneFrom("w1"))
+	if tags := w.tagsOf("aaaaa1"); len(tags) != 1 {
+		t.Errorf("tags: %v", tags)
+	}
+}
+
+func TestAnAbortByAnotherUserCountsAsAnAttempt(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, func(c *simulator.Config) {
+		c.Users = append(c.Users, simulator.User{Name: "ops", APIKey: "ops:ops:ops", Admin: true})
+	})
+	ops, err := maas.New(maas.Config{Endpoint: w.maas.Endpoint(), APIKey: "ops:ops:ops", Now: w.clock.Now})
+	if err != nil {
+		t.Fatal(err)
+	}
+	w.add("w1", false)
+	w.until("w1", func() bool { return w.get("w1").Status.MachineState == "Deploying" })
+	if _, err := ops.Abort(t.Context(), "aaaaa1", "mine"); err != nil {
+		t.Fatal(err)
+	}
+	w.untilAlone("w1", w.provisioned("w1"))
+	if w.get("w1").Spec.SystemID != "aaaaa2" || w.calls("deploy") != 2 {
+		t.Errorf("on %s, after %d deploys", w.get("w1").Spec.SystemID, w.calls("deploy"))
+	}
+	if told := strings.Join(w.told(), "\n"); !strings.Contains(told, `was aborted by user "ops"`) {
+		t.Errorf("events: %s", told)
 	}
 }

@@ -28,6 +28,11 @@ type (
 	noteReturn struct{ systemID string }
 	// giveUp writes down that a deployment failed, and why.
 	giveUp struct{ systemID, why string }
+	// avoid marks a machine in MAAS on which a deployment failed, for others to take first.
+	avoid struct {
+		systemID string
+		until    time.Time
+	}
 	// abort ends a deployment that was given up and is under way.
 	abort struct{ systemID string }
 	// forgetMachine drops the machine on which the deployment failed, once it is given back.
@@ -86,6 +91,8 @@ func machineOf(s step, o observation) string {
 		return s.systemID
 	case abort:
 		return s.systemID
+	case avoid:
+		return s.systemID
 	case markAbandoned:
 		return s.systemID
 	case markKept:
@@ -121,6 +128,7 @@ func (deploy) key() string          { return "deploy" }
 func (s deployTaken) key() string   { return "deployment taken " + s.systemID }
 func (s noteReturn) key() string    { return "note return " + s.systemID }
 func (s giveUp) key() string        { return "give up " + s.systemID }
+func (s avoid) key() string         { return "avoid " + s.systemID }
 func (s abort) key() string         { return "abort " + s.systemID }
 func (s forgetMachine) key() string { return "forget machine " + s.systemID }
 func (endAttempt) key() string      { return "end attempt" }

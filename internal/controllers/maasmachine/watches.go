@@ -53,6 +53,9 @@ func (r *Reconciler) SetupWithManager(ctx context.Context, mgr ctrl.Manager, opt
 	if err != nil {
 		return fmt.Errorf("set up the MaasMachine controller: %w", err)
 	}
+	if err := mgr.Add(sweeper{r}); err != nil {
+		return fmt.Errorf("add the sweeper of tags: %w", err)
+	}
 	return nil
 }
 
