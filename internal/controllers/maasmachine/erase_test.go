@@ -341,3 +341,24 @@ func TestPausesGrow(t *testing.T) {
 		t.Error(pause(1000))
 	}
 }
+
+// TestAnotherMachineIsClaimedOnceTheEraseOfTheFailedOneGoesWell: for how long it was erased counts, and not for how long it was deployed.
+func TestAnotherMachineIsClaimedOnceTheEraseOfTheFailedOneGoesWell(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, ofVersion("3.7.3"), func(c *simulator.Config) {
+		c.Durations.Erase, c.Durations.Install = 5*time.Hour, 25*time.Minute
+	})
+	mend := w.fails(simulator.MomentInstall, simulator.Trouble{Fail: "no space left"})
+	w.add("w1", false, func(m *infrav1.MaasMachine) { m.Spec.Release.Erase = infrav1.EraseFull })
+	w.until("w1", func() bool { return w.calls("release") == 1 })
+	mend()
+	began, failed := w.clock.Now(), w.owned()
+	w.until("w1", func() bool { return w.calls("allocate") == 2 })
+	if waited := w.clock.Now().Sub(began); waited < eraseSettles-time.Minute || waited > eraseSettles+5*time.Minute {
+		t.Errorf("another machine was claimed %s after the erase began", waited)
+	}
+	if status := w.inMAAS(failed[0]).Status; status != simulator.StatusDiskErasing {
+		t.Errorf("the failed machine is %s", status)
+	}
+	w.until("w1", w.provisioned("w1"))
+}

@@ -58,8 +58,12 @@ func (o observation) eraseUnclear(m *maas.Machine) bool {
 
 // erasedFor is for how long the disks were seen being erased. The condition remembers since when.
 func (o observation) erasedFor() time.Duration {
+	tells := infrav1.MachineDeployedCondition
+	if o.deleting() {
+		tells = infrav1.MachineDeletingCondition
+	}
 	for _, c := range o.object.Status.Conditions {
-		if (c.Type == infrav1.MachineDeletingCondition || c.Type == infrav1.MachineDeployedCondition) && c.Reason == infrav1.ErasingDisksReason {
+		if c.Type == tells && c.Reason == infrav1.ErasingDisksReason {
 			return o.now.Sub(c.LastTransitionTime.Time)
 		}
 	}

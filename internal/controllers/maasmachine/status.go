@@ -28,13 +28,13 @@ func statusOf(o observation, last wait) (infrav1.MaasMachineStatus, error) {
 	}
 	describe(&object.Status, o)
 	set(allocatedOf(o, last))
-	set(deployedOf(o, last))
+	setErasing(object, deployedOf(o, last), set)
 	set(nodeOfStatus(o))
 	if o.unreadable == nil {
 		setPower(object, powerOf(o), set)
 		setOrDelete(object, infrav1.MachineDNSAttachedCondition, dnsOf(o), set)
 	}
-	setDeleting(object, deletingOf(o, last), set)
+	setErasing(object, deletingOf(o, last), set)
 	return object.Status, summarise(object)
 }
 
@@ -263,11 +263,14 @@ func deletingOf(o observation, last wait) *metav1.Condition {
 	return &c
 }
 
-// setDeleting makes the time of Deleting that since which the disks have been erased, while they are.
-func setDeleting(object *infrav1.MaasMachine, c *metav1.Condition, set func(*metav1.Condition)) {
-	before := conditions.Get(object, infrav1.MachineDeletingCondition)
+// setErasing makes the time of a condition that since which the disks have been erased, while it tells of that.
+func setErasing(object *infrav1.MaasMachine, c *metav1.Condition, set func(*metav1.Condition)) {
+	if c == nil {
+		return
+	}
+	before := conditions.Get(object, c.Type)
 	if before != nil && (before.Reason == infrav1.ErasingDisksReason) != (c.Reason == infrav1.ErasingDisksReason) {
-		conditions.Delete(object, infrav1.MachineDeletingCondition)
+		conditions.Delete(object, c.Type)
 	}
 	set(c)
 }
