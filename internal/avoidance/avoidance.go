@@ -15,11 +15,11 @@ const (
 type Level int
 
 const (
-	// No: it is like any other.
+	// No means that it is like any other.
 	No Level = iota
-	// LastResort: it is taken if nothing else fits.
+	// LastResort means that it is taken if nothing else fits.
 	LastResort
-	// Entirely: it is not taken.
+	// Entirely means that it is not taken.
 	Entirely
 )
 

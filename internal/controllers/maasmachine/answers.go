@@ -175,3 +175,18 @@ func waitForMAAS(o observation) wait {
 	w.reason, w.message = o.away(o.unreadable)
 	return w
 }
+
+// isOfMachine says that MAAS's no to a deployment may be about the machine or its place: another one may do better.
+func isOfMachine(err error) bool {
+	return maas.FailedWith(err) != "" || (errors.Is(err, maas.ErrInvalid) || errors.Is(err, maas.ErrConflict)) && !isOfSpec(err)
+}
+
+// isOfSpec says that MAAS's no is about what every machine would get: the image, or the user data.
+func isOfSpec(err error) bool {
+	var e *maas.Error
+	if errors.As(err, &e) && e.StatusCode == http.StatusRequestEntityTooLarge {
+		return true
+	}
+	words := maas.Words(err)
+	return strings.Contains(words, "distro_series") || strings.Contains(words, "operating system")
+}

@@ -65,19 +65,8 @@ func (r *Reconciler) observeMAAS(ctx context.Context, o *observation) {
 		return
 	}
 	o.user, o.admin = user.Username, user.IsSuperuser
-	if !missing && o.wantsCandidate() {
-		if o.imageless = r.missingImage(ctx, o); o.imageless != "" && !r.searches.due(o.object, o.now) {
-			return
-		}
-	}
-	if !missing && o.imageless == "" && o.wantsCandidate() {
-		if o.unreadable = r.findCandidate(ctx, o); o.unreadable != nil {
-			return
-		}
-		// Whether an earlier claim found a machine is asked before one is allocated, and now and then while none is free.
-		if o.candidate != "" || o.malformed == nil && !r.searches.due(o.object, o.now) {
-			return
-		}
+	if !missing && o.wantsCandidate() && r.observeFree(ctx, o) {
+		return
 	}
 	if o.unreadable = r.lookUp(ctx, o); o.unreadable != nil {
 		return
@@ -92,13 +81,31 @@ func (r *Reconciler) observeMAAS(ctx context.Context, o *observation) {
 		o.page = r.MAAS.MachineURL(o.machine.SystemID)
 	}
 	r.observeRequests(o)
-	if o.standing == holdsOurs && o.wantsWords(o.machine) {
+	if o.standing == holdsOurs {
+		r.observeTrouble(ctx, o)
+	}
+}
+
+// observeFree looks whether a machine can be claimed. It says whether that is all that has to be known.
+func (r *Reconciler) observeFree(ctx context.Context, o *observation) (enough bool) {
+	if o.imageless = r.missingImage(ctx, o); o.imageless == "" {
+		if o.unreadable = r.findCandidate(ctx, o); o.unreadable != nil {
+			return true
+		}
+	}
+	// Whether an earlier claim found a machine is asked before one is allocated, and now and then while none is free.
+	return o.candidate != "" || o.malformed == nil && !r.searches.due(o.object, o.now)
+}
+
+// observeTrouble finds out more about a machine of ours with which something is wrong.
+func (r *Reconciler) observeTrouble(ctx context.Context, o *observation) {
+	if o.wantsWords(o.machine) {
 		o.failure = r.failureOf(ctx, o.machine)
 	}
-	if o.standing == holdsOurs && o.machine.Status == maas.StatusAllocated && o.deployment().Taken && !o.provisioned() {
+	if o.machine.Status == maas.StatusAllocated && o.deployment().Taken && !o.provisioned() {
 		o.abortedBy = r.abortedBy(ctx, o.machine)
 	}
-	if o.standing == holdsOurs && o.givesBack() && o.eraseUnclear(o.machine) {
+	if o.givesBack() && o.eraseUnclear(o.machine) {
 		o.erasesAnyway, o.unreadable = r.erasesOnRelease(ctx)
 	}
 }

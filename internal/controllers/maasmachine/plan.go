@@ -3,7 +3,6 @@ package maasmachine
 import (
 	"errors"
 	"fmt"
-	"net/http"
 	"strings"
 
 	clusterv1 "sigs.k8s.io/cluster-api/api/core/v1beta2"
@@ -218,21 +217,6 @@ func nextInstall(o observation, w wait) step {
 		return deploy{}
 	}
 	return o.waitAfter(err, o.toDeploy())
-}
-
-// isOfMachine says that MAAS's no to a deployment may be about the machine or its place: another one may do better.
-func isOfMachine(err error) bool {
-	return maas.FailedWith(err) != "" || (errors.Is(err, maas.ErrInvalid) || errors.Is(err, maas.ErrConflict)) && !isOfSpec(err)
-}
-
-// isOfSpec says that MAAS's no is about what every machine would get: the image, or the user data.
-func isOfSpec(err error) bool {
-	var e *maas.Error
-	if errors.As(err, &e) && e.StatusCode == http.StatusRequestEntityTooLarge {
-		return true
-	}
-	words := maas.Words(err)
-	return strings.Contains(words, "distro_series") || strings.Contains(words, "operating system")
 }
 
 // nextKeep: the machine was deployed for this object. Nothing here deploys it again.
