@@ -38,6 +38,10 @@ func nextRelease(o observation) step {
 		_, message := o.lost()
 		return deleting(infrav1.ReleaseBlockedReason, message)
 	}
+	if best := o.mostAdvancedClaimed(); best != nil && o.systemID() == "" && !o.isGivenBack(best) {
+		// When a release starts MAAS forgets the agent name: of one that then fails only the stored system ID tells.
+		return adopt{best.SystemID}
+	}
 	if s, due := nextLeave(o); due {
 		return s
 	}

@@ -38,8 +38,8 @@ func TestRelease(t *testing.T) {
 			o.object.Annotations[infrav1.ClaimAttemptAnnotation] = "aaaaa1 yesterday"
 			o.now = noon.Add(claimSettles)
 		}), "let go: nothing was claimed"},
-		"found by the claim though no system ID was ever stored": {seen(claiming, maas.StatusAllocated, deleted), "release aaaaa1"},
-		"found by the claim, not annotated yet":                  {seen(claiming, maas.StatusAllocated, deleted, func(o *observation) { o.claimed[0].Annotations = nil }), "annotate aaaaa1"},
+		"found by the claim though no system ID was ever stored": {seen(claiming, maas.StatusAllocated, deleted), "adopt aaaaa1"},
+		"found by the claim, not annotated yet":                  {seen(claiming, maas.StatusAllocated, deleted, func(o *observation) { o.claimed[0].Annotations = nil }), "adopt aaaaa1"},
 		"another machine of the claim is released too": {seen(giveBack, maas.StatusReady, func(o *observation) {
 			m := *o.machine
 			m.SystemID, m.Status = "bbbbb2", maas.StatusDeployed
