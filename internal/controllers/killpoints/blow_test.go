@@ -39,21 +39,34 @@ const (
 	lateDeleted   way = "late-deleted"
 )
 
-// ways are those in which a call can go wrong.
-func (p point) ways() []way {
+// ways are those in which a call goes wrong in the life of a role. Those with a detour are struck where it matters most.
+func (p point) ways(r role) []way {
 	switch {
+	case r.isDetour() && (!p.write || p.toStatus()):
+		return nil
+	case r.isDetour() && p.toKubernetes():
+		return []way{before, after, afterDeleted}
+	case r.isDetour():
+		return []way{before, after, late, afterDeleted, lateDeleted}
 	case !p.write && p.first:
 		return []way{before, lost}
 	case !p.write: // it changes nothing, so it does not matter whether it arrives, or when
 		return []way{lost}
-	case strings.HasPrefix(p.name, toKubernetes):
+	case p.toStatus(): // which is made anew
+		return []way{before, after}
+	case p.toKubernetes():
 		return []way{before, after, lost, failed, late, afterDeleted}
 	}
 	return []way{before, after, lost, failed, late, lateMinute, beforeDeleted, afterDeleted, lateDeleted}
 }
 
-// toKubernetes begins the names of calls that go there; others go to MAAS.
-const toKubernetes = "kubernetes-"
+// kubernetes begins the names of calls that go there; others go to MAAS.
+const kubernetes = "kubernetes-"
+
+func (p point) toKubernetes() bool { return strings.HasPrefix(p.name, kubernetes) }
+
+// toStatus says that the call writes the status of an object.
+func (p point) toStatus() bool { return p.toKubernetes() && strings.HasSuffix(p.name, "-status") }
 
 // deletes says that the Machine is deleted when the blow falls.
 func (w way) deletes() bool { return strings.HasSuffix(string(w), "-deleted") }
@@ -70,6 +83,9 @@ func (w way) kind() way {
 type blow struct {
 	at  point
 	way way
+	// again is a second one, which falls later.
+	again    point
+	againWay way
 }
 
 // call is one that was made.
@@ -89,18 +105,24 @@ type held struct {
 	looks  int           // of the next manager
 }
 
-// next counts a call, and says whether the blow falls on it.
+// next counts a call, and says whether a blow falls on it.
 func (w *world) next(m *manager, name string, write bool) (point, way) {
 	w.counts[name]++
 	now := w.clock.Now()
 	p := point{name, w.counts[name], write, len(w.calls) == 0 || w.calls[len(w.calls)-1].at.Before(now)}
 	w.calls = append(w.calls, call{p, m.number, now})
-	if w.struck || p.name != w.blow.at.name || p.n != w.blow.at.n {
-		return p, ""
+	switch {
+	case w.struck == 0 && p.is(w.blow.at):
+		w.struck, w.afterBlow = 1, len(w.calls)
+		return p, w.blow.way.kind()
+	case w.struck == 1 && p.is(w.blow.again):
+		w.struck = 2
+		return p, w.blow.againWay.kind()
 	}
-	w.struck = true
-	return p, w.blow.way.kind()
+	return p, ""
 }
+
+func (p point) is(other point) bool { return p.name == other.name && p.n == other.n }
 
 // arrives is the simulator's question what is to happen to a request.
 func (w *world) arrives(r simulator.Request) simulator.Fault {
@@ -160,7 +182,7 @@ func nameOf(r simulator.Request) string {
 
 // writes is a write to Kubernetes.
 func (w *world) writes(m *manager, verb, sub string, o client.Object, do func(client.Object) error) error {
-	name := toKubernetes + verb + "-" + kindOf(o)
+	name := kubernetes + verb + "-" + kindOf(o)
 	if sub != "" {
 		name += "-" + sub
 	}

@@ -10,13 +10,14 @@ import (
 	"sigs.k8s.io/cluster-api/util/conditions"
 
 	infrav1 "github.com/capmaas/cluster-api-provider-maas/api/v1beta1"
+	"github.com/capmaas/cluster-api-provider-maas/internal/avoidance"
 	"github.com/capmaas/cluster-api-provider-maas/maas/simulator"
 )
 
 // stage is a part of a life.
 type stage struct {
 	name  string
-	only  role // "" for all
+	only  []role // nil for all
 	begin func(*world)
 	done  func(*world) bool
 	// beat is how often everything is looked at, and limit how long it may take.
@@ -31,13 +32,14 @@ type stage struct {
 func life() []stage {
 	const often = 15 * time.Second
 	return []stage{
-		{name: "the cluster stands", only: controlPlane, done: (*world).stands, beat: often, limit: 10 * time.Minute},
-		{name: "a machine is claimed and deployed", begin: (*world).addMachine, done: (*world).provisioned, beat: often, limit: 20 * time.Minute},
+		{name: "the cluster stands", only: []role{controlPlane}, done: (*world).stands, beat: often, limit: 10 * time.Minute},
+		{name: "a machine is claimed and deployed", begin: (*world).addMachine, done: (*world).provisioned, beat: often, limit: 40 * time.Minute},
 		{name: "it joins its cluster", begin: (*world).kubelet, done: (*world).ready, beat: often, limit: 10 * time.Minute},
-		{name: "its power comes back", begin: (*world).losesPower, done: (*world).ready, beat: time.Minute, limit: 30 * time.Minute, aside: true},
+		{name: "its power comes back", only: []role{worker, controlPlane}, begin: (*world).losesPower, done: (*world).ready, beat: time.Minute, limit: 30 * time.Minute, aside: true},
 		{name: "it leaves", begin: (*world).deleteMachine, done: (*world).left, beat: often, limit: 10 * time.Minute, ending: true},
-		{name: "it is released", begin: (*world).deleteObject, done: (*world).objectGone, beat: often, limit: 20 * time.Minute, ending: true},
-		{name: "the cluster goes", only: controlPlane, begin: (*world).deleteInfra, done: (*world).infraGone, beat: often, limit: 10 * time.Minute, ending: true},
+		{name: "it is released", begin: (*world).deleteObject, done: (*world).objectGone, beat: often, limit: 40 * time.Minute, ending: true},
+		{name: "the cluster goes", only: []role{controlPlane}, begin: (*world).deleteInfra, done: (*world).infraGone, beat: often, limit: 10 * time.Minute, ending: true},
+		{name: "what failed is forgotten", only: []role{stuck, unlucky}, begin: (*world).waits, done: (*world).untagged, beat: 10 * time.Minute, limit: time.Hour, ending: true},
 	}
 }
 
@@ -45,7 +47,7 @@ func life() []stage {
 func (w *world) live() {
 	w.Helper()
 	for _, s := range life() {
-		if s.only != "" && s.only != w.role || !s.ending && w.isDeleted() || s.aside && w.isStruck() {
+		if s.only != nil && !slices.Contains(s.only, w.role) || !s.ending && w.isDeleted() || s.aside && w.isStruck() {
 			continue
 		}
 		w.lives(s)
@@ -75,14 +77,14 @@ func (w *world) lives(s stage) {
 func (w *world) isStruck() bool {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	return w.struck
+	return w.struck > 0
 }
 
 // isDeleted says that the blow came with a deletion.
 func (w *world) isDeleted() bool {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	return w.struck && w.blow.way.deletes()
+	return w.struck > 0 && w.blow.way.deletes()
 }
 
 func (w *world) stands() bool {
@@ -136,8 +138,9 @@ func (w *world) deleteMachine() {
 	w.must(w.stored.Delete(context.Background(), m))
 }
 
-// left says that the machine is in no record any more.
-func (w *world) left() bool { return len(w.record()) == 0 }
+// left says that the machine is in no record any more. When a blow comes with the deletion, the MaasMachine is deleted at once too, as
+// Cluster API does where nothing has to be drained.
+func (w *world) left() bool { return len(w.record()) == 0 || w.isDeleted() }
 
 // deleteObject deletes the MaasMachine, as Cluster API does after the Machine was drained.
 func (w *world) deleteObject() {
@@ -153,7 +156,7 @@ func (w *world) objectGone() bool {
 		return false
 	}
 	for _, m := range w.ours() {
-		if m.Status != simulator.StatusReleasing {
+		if m.Status != simulator.StatusReleasing && m.Status != simulator.StatusDiskErasing {
 			w.Errorf("the object is gone, and %s is ours and %s%s", m.SystemID, m.StatusName, w.story())
 		}
 	}
@@ -167,6 +170,11 @@ func (w *world) deleteInfra() {
 
 func (w *world) infraGone() bool { return w.infra().Name == "" }
 
+// waits lets the time pass for which a machine is avoided that failed.
+func (w *world) waits() { w.clock.Advance(avoidance.Period) }
+
+func (w *world) untagged() bool { return len(w.region.Snapshot().Tags) == 0 }
+
 // end judges a life that is over.
 func (w *world) end() {
 	w.Helper()
@@ -177,22 +185,32 @@ func (w *world) end() {
 	for _, text := range broken {
 		w.Errorf("a rule was broken: %s", text)
 	}
-	if w.blow.way != "" && !struck {
-		w.Errorf("the life had no call %s this time", w.blow.at)
+	if w.blow.way != "" && struck == 0 || w.blow.againWay != "" && struck < 2 {
+		w.Errorf("the life had no call %s, or then %s, this time", w.blow.at, w.blow.again)
 	}
 	if end := w.region.Snapshot().WithoutHistory(); !reflect.DeepEqual(end, w.rules.start) {
 		w.Errorf("something is left over in MAAS:\n  was %+v\n  is  %+v", w.rules.start, end)
 	}
-	deploys := 0
-	for _, r := range w.region.Requests() {
-		if r.Op == "deploy" && r.Committed {
-			deploys++
-		}
-	}
-	if deploys > 1 || deploys < 1 && !w.blow.way.deletes() {
-		w.Errorf("%d deployments", deploys)
-	}
+	w.judgeDeployments()
 	if w.Failed() {
 		w.Logf("all that is to be seen:%s", w.story())
+	}
+}
+
+// judgeDeployments looks whether anything was deployed more often than it had to be.
+func (w *world) judgeDeployments() {
+	w.Helper()
+	var deployed []string
+	for _, r := range w.region.Requests() {
+		if r.Op == "deploy" && r.Committed {
+			deployed = append(deployed, r.SystemID)
+		}
+	}
+	wanted := 1
+	if w.role.isDetour() {
+		wanted = 2
+	}
+	if len(deployed) > wanted || len(deployed) < wanted && !w.blow.way.deletes() {
+		w.Errorf("deployed %v", deployed)
 	}
 }

@@ -8,6 +8,7 @@ import (
 	"net/http"
 	"runtime"
 	"strings"
+	"time"
 
 	"sigs.k8s.io/cluster-api/controllers/clustercache"
 	ctrl "sigs.k8s.io/controller-runtime"
@@ -34,6 +35,7 @@ type manager struct {
 	machines *maasmachine.Reconciler
 	names    *checks.Names
 	view     *inventory.Inventory
+	swept    time.Time // when it looked for old tags
 }
 
 var errKilled = errors.New("the manager was killed")
@@ -54,10 +56,9 @@ func (w *world) starts() {
 	w.managers++
 	m := &manager{number: w.managers}
 	m.ctx, m.kill = context.WithCancel(context.Background())
-	w.Cleanup(m.kill)
 	// Without connections that are used again Go repeats no request by itself.
 	m.network = &http.Transport{DisableKeepAlives: true, DialContext: func(ctx context.Context, kind, _ string) (net.Conn, error) {
-		return (&net.Dialer{}).DialContext(ctx, kind, w.address)
+		return (&net.Dialer{}).DialContext(ctx, kind, w.server.Listener.Addr().String())
 	}}
 	clock := checks.NewClock(w.clock.Now)
 	api, err := maas.New(maas.Config{
@@ -68,14 +69,14 @@ func (w *world) starts() {
 	user, publisher := identity.NewWithClock(api, w.clock.Now), endpoint.NewPublisher(api)
 	publisher.Now = w.clock.Now
 	m.view, m.names = inventory.New(api, w.clock.Now), checks.NewNames(w.resolve, w.clock.Now)
-	kubernetes := w.killable(m, w.stored)
+	objects := w.killable(m, w.stored)
 	workloads := clustercache.NewFakeClusterCache(w.killable(m, w.workload), key(cluster), "maasmachine-watchNodes")
 	m.clusters = &maascluster.Reconciler{
-		Client: kubernetes, Endpoint: publisher, Identity: user, ClusterCache: workloads, Recorder: w, Names: m.names,
+		Client: objects, Endpoint: publisher, Identity: user, ClusterCache: workloads, Recorder: w, Names: m.names,
 		Checks: checks.New(checks.Config{MAAS: api, Identity: user, Clock: clock, Now: w.clock.Now}),
 	}
 	m.machines = &maasmachine.Reconciler{
-		Client: kubernetes, MAAS: api, Endpoint: publisher, Identity: user, ClusterCache: workloads, Recorder: w, Now: w.clock.Now,
+		Client: objects, MAAS: api, Endpoint: publisher, Identity: user, ClusterCache: workloads, Recorder: w, Now: w.clock.Now,
 		Inventory: m.view, Reservations: &placement.Reservations{},
 		Probe: func(context.Context, string, int32) bool { return true },
 	}
@@ -102,6 +103,10 @@ func (w *world) look() {
 	run(m.machines.Reconcile, machine)
 	if !m.dead() {
 		m.names.Round(m.ctx)
+	}
+	if now := w.clock.Now(); !m.dead() && now.Sub(m.swept) >= 10*time.Minute {
+		m.swept = now
+		_ = m.machines.SweepTags(m.ctx) // what went wrong is tried again
 	}
 	w.rules.check(w)
 	w.landsIfDue()

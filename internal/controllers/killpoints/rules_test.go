@@ -3,10 +3,12 @@ package killpoints
 import (
 	"fmt"
 	"net/http"
+	"path"
 	"reflect"
 	"slices"
 
 	infrav1 "github.com/capmaas/cluster-api-provider-maas/api/v1beta1"
+	"github.com/capmaas/cluster-api-provider-maas/internal/avoidance"
 	"github.com/capmaas/cluster-api-provider-maas/maas/simulator"
 )
 
@@ -18,6 +20,7 @@ import (
 //   - a machine is allocated only if the same reconcile listed the machines that carry the claim, and found none;
 //   - a DNS record is written only if the same reconcile read it;
 //   - a release finds the machine's addresses in no DNS record;
+//   - a tag is deleted only if it is one of ours, and its time is over;
 //   - only departure takes an address out of the control plane's record.
 //
 // They are guarded by the world's mutex.
@@ -56,7 +59,7 @@ func (r *rules) arrives(w *world, request simulator.Request) {
 	if request.Method == http.MethodGet {
 		return
 	}
-	what := request.Operation + " " + request.SystemID
+	what := request.Operation
 	switch request.Operation {
 	case "machines allocate":
 		if !r.searched[request.Form.Get("agent_name")] {
@@ -71,17 +74,21 @@ func (r *rules) arrives(w *world, request simulator.Request) {
 			r.breaks("%s: the record was not read in the same reconcile", what)
 		}
 		return
+	case "tags create":
+		return // it is on no machine yet
+	case "tag delete":
+		name := path.Base(request.Path)
+		if until, ours := avoidance.UntilOf(name); !ours || until.After(w.clock.Now()) {
+			r.breaks("%s: %s is not ours, or not over", what, name)
+		}
+		return
+	case "tag update-nodes":
+		for _, id := range request.Form["add"] {
+			r.writes(w, what, id)
+		}
+		return
 	}
-	m, found := w.region.Machine(request.SystemID)
-	claim := w.object().Annotations[infrav1.ClaimAnnotation]
-	switch {
-	case !found:
-		r.breaks("%s: what is that?", what)
-	case !r.read[m.SystemID]:
-		r.breaks("%s: the machine was not read in the same reconcile", what)
-	case m.Owner != ourUser || claim == "" || m.AgentName != claim && m.Annotations[infrav1.MachineAnnotationClaim] != claim:
-		r.breaks("%s: the machine is not ours: owner %q, agent name %q, annotations %v", what, m.Owner, m.AgentName, m.Annotations)
-	}
+	m := r.writes(w, what, request.SystemID)
 	if request.Op == "release" {
 		for _, record := range w.region.Snapshot().DNSResources {
 			for _, address := range m.Addresses {
@@ -91,6 +98,21 @@ func (r *rules) arrives(w *world, request simulator.Request) {
 			}
 		}
 	}
+}
+
+// writes judges a write to a machine, which it returns.
+func (r *rules) writes(w *world, what, systemID string) simulator.MachineSnapshot {
+	m, found := w.region.Machine(systemID)
+	claim := w.object().Annotations[infrav1.ClaimAnnotation]
+	switch {
+	case !found:
+		r.breaks("%s: these rules do not know what that is", what)
+	case !r.read[m.SystemID]:
+		r.breaks("%s %s: the machine was not read in the same reconcile", what, systemID)
+	case m.Owner != ourUser || claim == "" || m.AgentName != claim && m.Annotations[infrav1.MachineAnnotationClaim] != claim:
+		r.breaks("%s %s: the machine is not ours: owner %q, agent name %q, annotations %v", what, systemID, m.Owner, m.AgentName, m.Annotations)
+	}
+	return m
 }
 
 // answered is called when the manager is about to hear of what it asked.

@@ -42,7 +42,12 @@ type role string
 const (
 	worker       role = "worker"
 	controlPlane role = "control-plane"
+	stuck        role = "stuck"   // a worker whose first installation does not end
+	unlucky      role = "unlucky" // a worker whose first installation fails, and the first erasing of its disks
 )
+
+// isDetour says that a life is a worker's with something in its way.
+func (r role) isDetour() bool { return r == stuck || r == unlucky }
 
 // world is a management cluster, a workload cluster, a MAAS region and at most one manager, in one process and in virtual time.
 type world struct {
@@ -50,26 +55,27 @@ type world struct {
 	role     role
 	clock    *simulator.VirtualClock
 	region   *simulator.Region
-	address  string // of the region's server
+	server   *httptest.Server
 	stored   client.WithWatch
 	workload client.WithWatch
 	manager  *manager
 	managers int // that were started
 
-	mu      sync.Mutex // requests come on goroutines of the server
-	counts  map[string]int
-	calls   []call
-	blow    blow
-	struck  bool
-	held    *held
-	rules   rules
-	methods map[string]bool // of package maas's client that were called, and by whom
-	told    []string
-	joined  bool // the control plane's machine was in its record
-	leaving bool // its Machine was deleted
+	mu        sync.Mutex // requests come on goroutines of the server
+	counts    map[string]int
+	calls     []call
+	blow      blow
+	struck    int // how often
+	afterBlow int // where in calls the first blow is over
+	held      *held
+	rules     rules
+	methods   map[string]bool // of package maas's client that were called, and by whom
+	told      []string
+	joined    bool // the control plane's machine was in its record
+	leaving   bool // its Machine was deleted
 }
 
-// newWorld has a cluster and three free machines.
+// newWorld has a cluster and three free machines. Whoever gets it closes it.
 func newWorld(t *testing.T, r role, b blow) *world {
 	t.Helper()
 	w := &world{
@@ -77,9 +83,14 @@ func newWorld(t *testing.T, r role, b blow) *world {
 		clock: simulator.NewVirtualClock(time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)),
 	}
 	allocated, deployed := simulator.StatusAllocated, simulator.StatusDeployed
+	version := ""
+	if r == unlucky {
+		version = "3.4.10" // which tells why something failed in its event log alone
+	}
 	var err error
 	w.region, err = simulator.New(simulator.Config{
-		Clock: w.clock, PublicURL: "http://maas.example.com/MAAS",
+		Version: version,
+		Clock:   w.clock, PublicURL: "http://maas.example.com/MAAS",
 		Users:  []simulator.User{{Name: ourUser, APIKey: ourKey, Admin: true}, {Name: otherUser, APIKey: "a:b:c"}},
 		Images: []simulator.Image{{Name: "ubuntu/jammy"}, {Name: "custom/u-2404"}},
 		Machines: []simulator.Machine{
@@ -97,8 +108,7 @@ func newWorld(t *testing.T, r role, b blow) *world {
 		answer.Header().Set("Date", w.clock.Now().UTC().Format(http.TimeFormat)) // else the server would tell the real time
 		handler.ServeHTTP(answer, r)
 	}))
-	w.address = server.Listener.Addr().String()
-	t.Cleanup(func() { w.land(); server.Close(); w.region.Close() })
+	w.server = server
 
 	scheme := runtime.NewScheme() // a small one, for the fake clients walk through all of it
 	for _, add := range []func(*runtime.Scheme) error{corev1.AddToScheme, clusterv1.AddToScheme, infrav1.AddToScheme} {
@@ -114,6 +124,14 @@ func newWorld(t *testing.T, r role, b blow) *world {
 	return w
 }
 
+// close ends a world. It is no cleanup of the test's, for those are kept, with all that they know, until all tests are over.
+func (w *world) close() {
+	w.land()
+	w.manager.kill()
+	w.server.Close()
+	w.region.Close()
+}
+
 func (w *world) clusterObject() *clusterv1.Cluster {
 	c := &clusterv1.Cluster{
 		ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: cluster, UID: "cluster"},
@@ -121,7 +139,7 @@ func (w *world) clusterObject() *clusterv1.Cluster {
 			APIGroup: infrav1.GroupVersion.Group, Kind: "MaasCluster", Name: cluster,
 		}},
 	}
-	if w.role == worker { // whose life is not about its cluster
+	if w.role != controlPlane { // whose life is not about its cluster
 		yes := true
 		c.Status.Initialization = clusterv1.ClusterInitializationStatus{InfrastructureProvisioned: &yes, ControlPlaneInitialized: &yes}
 	}
@@ -149,7 +167,16 @@ func (w *world) addMachine() {
 	if w.role == controlPlane {
 		labels[clusterv1.MachineControlPlaneLabel] = ""
 	}
-	data := machine + "-bootstrap"
+	data, spec := machine+"-bootstrap", infrav1.MaasMachineSpec{Image: "custom/u-2404"}
+	switch w.role {
+	case stuck:
+		spec.DeployTimeout = &metav1.Duration{Duration: 4 * time.Minute}
+		w.badLuck(simulator.MomentInstall, simulator.Trouble{Stuck: true})
+	case unlucky:
+		spec.Release.Erase = infrav1.EraseSecure
+		w.badLuck(simulator.MomentInstall, simulator.Trouble{Fail: "no disk"})
+		w.badLuck(simulator.MomentErase, simulator.Trouble{Fail: "sda: frozen"})
+	}
 	for _, o := range []client.Object{
 		&clusterv1.Machine{
 			ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: machine, Labels: labels, UID: "uid", Finalizers: []string{clusterv1.MachineFinalizer}},
@@ -162,11 +189,23 @@ func (w *world) addMachine() {
 			ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: machine, Labels: labels, OwnerReferences: []metav1.OwnerReference{
 				{APIVersion: clusterv1.GroupVersion.String(), Kind: "Machine", Name: machine, UID: "uid"},
 			}},
-			Spec: infrav1.MaasMachineSpec{Image: "custom/u-2404"},
+			Spec: spec,
 		},
 	} {
 		w.must(w.stored.Create(context.Background(), o))
 	}
+}
+
+// badLuck is trouble that comes once.
+func (w *world) badLuck(at simulator.Moment, trouble simulator.Trouble) {
+	happened := false
+	w.region.AddHardware(func(e simulator.HardwareEvent) simulator.Trouble {
+		if e.Moment != at || happened {
+			return simulator.Trouble{}
+		}
+		happened = true
+		return trouble
+	})
 }
 
 // object reads the MaasMachine; it is empty while there is none.
@@ -231,7 +270,11 @@ func (w *world) clusterAPI() {
 // kubelet lets a deployed machine's Node register, once. The control plane is initialised then.
 func (w *world) kubelet() {
 	w.Helper()
-	m := w.ours()[0]
+	ours := w.ours()
+	if len(ours) == 0 || len(ours[0].Addresses) == 0 {
+		w.Fatalf("the object is provisioned, and no machine of ours runs%s", w.story())
+	}
+	m := ours[0]
 	w.must(w.workload.Create(context.Background(), &corev1.Node{
 		ObjectMeta: metav1.ObjectMeta{Name: m.Hostname, CreationTimestamp: metav1.NewTime(w.clock.Now())},
 		Status:     corev1.NodeStatus{Addresses: []corev1.NodeAddress{{Type: corev1.NodeInternalIP, Address: m.Addresses[0]}}},
