@@ -6,18 +6,18 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
-	"net"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"regexp"
 	"slices"
-	"strconv"
 	"strings"
 	"sync"
 	"syscall"
 	"testing"
 	"time"
+
+	"github.com/capmaas/cluster-api-provider-maas/test/ports"
 )
 
 // commandPatience is how long one block of a page may take.
@@ -50,10 +50,10 @@ const defaultPort = "5240"
 func newShell(t *testing.T, page, programs string) *shell {
 	t.Helper()
 	s := &shell{dir: t.TempDir(), kept: t.TempDir(), ports: map[string]string{}, lines: make(chan string, 1)}
-	s.ports[defaultPort] = freePort(t)
+	s.ports[defaultPort] = ports.Take(t)
 	for _, match := range address.FindAllStringSubmatch(page, -1) {
 		if s.ports[match[1]] == "" {
-			s.ports[match[1]] = freePort(t)
+			s.ports[match[1]] = ports.Take(t)
 		}
 	}
 	top, err := filepath.Abs(checkout)
@@ -264,26 +264,6 @@ func (s *shell) write(name, text string) error {
 		return fmt.Errorf("the file %s is not in the folder of the page", name)
 	}
 	return os.WriteFile(path, []byte(s.translate(text, s.ports)), 0o600)
-}
-
-// freePort is a port that is free for TCP and UDP, outside of the numbers that pages use.
-func freePort(t *testing.T) string {
-	t.Helper()
-	for range 20 {
-		listener, err := net.Listen("tcp", "127.0.0.1:0")
-		if err != nil {
-			t.Fatal(err)
-		}
-		port := listener.Addr().(*net.TCPAddr).Port
-		packet, err := net.ListenPacket("udp", listener.Addr().String())
-		_ = listener.Close()
-		if err == nil {
-			_ = packet.Close()
-			return strconv.Itoa(port)
-		}
-	}
-	t.Fatal("no port is free for TCP and UDP")
-	return ""
 }
 
 // needs fails the test, and says so plainly, when a program is missing that the commands of a page use.

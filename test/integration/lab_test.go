@@ -3,7 +3,6 @@ package integration
 import (
 	"context"
 	"encoding/json"
-	"net"
 	"testing"
 	"time"
 
@@ -18,6 +17,7 @@ import (
 	"github.com/capmaas/cluster-api-provider-maas/internal/controllers"
 	"github.com/capmaas/cluster-api-provider-maas/maas"
 	"github.com/capmaas/cluster-api-provider-maas/maas/simulator"
+	"github.com/capmaas/cluster-api-provider-maas/test/ports"
 )
 
 // soon is how long tests wait for something to come true on a slow machine. Nothing waits so long when all is well.
@@ -66,12 +66,7 @@ func anotherLab(t *testing.T, config simulator.Config) *lab {
 	l.Expect(err).NotTo(gomega.HaveOccurred())
 	l.region = region
 	t.Cleanup(region.Close)
-	// A port that nobody else gets while the region is off would need a listener on it; that a fresh port is taken by
-	// somebody else in between is unlikely, and then the test fails loudly.
-	listener, err := net.Listen("tcp", "127.0.0.1:0")
-	l.Expect(err).NotTo(gomega.HaveOccurred())
-	l.address = listener.Addr().String()
-	l.Expect(listener.Close()).To(gomega.Succeed())
+	l.address = ports.TakeAddress(t)
 	l.before = l.snapshot()
 	return l
 }

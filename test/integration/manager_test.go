@@ -7,7 +7,6 @@ import (
 	"crypto/x509"
 	"fmt"
 	"io"
-	"net"
 	"net/http"
 	"os"
 	"os/exec"
@@ -22,6 +21,7 @@ import (
 
 	infrav1 "github.com/capmaas/cluster-api-provider-maas/api/v1beta1"
 	"github.com/capmaas/cluster-api-provider-maas/maas/simulator"
+	"github.com/capmaas/cluster-api-provider-maas/test/ports"
 )
 
 // buildManager builds the manager once, into a folder that goes with the suite.
@@ -112,7 +112,7 @@ func TestTheManagerAsAProcess(t *testing.T) {
 	config.Users = []simulator.User{{Name: "capi", APIKey: key, Admin: true}}
 	l := newDarkLab(t, config)
 	other := anotherLab(t, simulator.Config{})
-	health, metrics, hooks := freeAddress(t), freeAddress(t), freeAddress(t)
+	health, metrics, hooks := ports.TakeAddress(t), ports.TakeAddress(t), ports.TakeAddress(t)
 	var log bytes.Buffer
 	manager := exec.CommandContext(t.Context(), managerProgram(t), "--namespace", l.namespace, "--health-addr", health,
 		"--metrics-bind-addr", metrics, "--logging-format", "json", "--kubeconfig", kubeconfigFile(t),
@@ -124,7 +124,14 @@ func TestTheManagerAsAProcess(t *testing.T) {
 	go func() { ended <- manager.Wait() }()
 	t.Cleanup(func() { _ = manager.Process.Kill() })
 
-	l.Eventually(func() string { return get("http://" + health + "/readyz") }).Should(gomega.Equal("ok"), "while MAAS is down")
+	l.Eventually(func() (string, error) {
+		select {
+		case err := <-ended:
+			return "", gomega.StopTrying(fmt.Sprintf("the manager ended: %v\n%s", err, strings.ReplaceAll(log.String(), secret, "(the secret)")))
+		default:
+			return get("http://" + health + "/readyz"), nil
+		}
+	}).Should(gomega.Equal("ok"), "while MAAS is down")
 	l.Expect(get("http://" + health + "/readyz?verbose")).To(gomega.ContainSubstring("[+]webhooks ok"))
 	l.Expect(review(t, "https://"+hooks)).To(gomega.ContainSubstring("spec.dnsDomain: Required value"))
 	l.Eventually(func() string { return get("http://" + metrics + "/metrics") }).Should(gomega.And(
@@ -168,16 +175,6 @@ func kubeconfigFile(t *testing.T) string {
 		t.Fatal(err)
 	}
 	return path
-}
-
-func freeAddress(t *testing.T) string {
-	t.Helper()
-	listener, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer listener.Close()
-	return listener.Addr().String()
 }
 
 // get returns the body of an answer 200, or what went wrong.
