@@ -122,6 +122,9 @@ const (
 	// ImageNotFoundReason: MAAS has no image of a name that an object asks for, or not for its architecture, so no machine can be
 	// deployed with it. Do: upload or import the image in MAAS, or correct the object that the message names.
 	ImageNotFoundReason = "ImageNotFound"
+	// ImageIncompleteReason: MAAS has a part only of an image that an object asks for: it is being uploaded or imported, or that was interrupted.
+	// Do: wait until it is complete, or upload it again.
+	ImageIncompleteReason = "ImageIncomplete"
 )
 
 // Reasons of EndpointResolves.

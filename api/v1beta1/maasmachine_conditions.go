@@ -30,8 +30,8 @@ const (
 	MachineDeletingCondition = clusterv1.DeletingCondition
 )
 
-// Reasons of MachineAllocated, beside ImageNotFound. No machine is claimed for an image that MAAS does not have. While MAAS cannot be read, the
-// reasons of MAASAvailable of a MaasCluster stand here too.
+// Reasons of MachineAllocated, beside ImageNotFound and ImageIncomplete. No machine is claimed for an image that MAAS does not have. While MAAS
+// cannot be read, the reasons of MAASAvailable of a MaasCluster stand here too.
 const (
 	// MachineAllocatedReason: a machine is claimed for this object; the message names it.
 	MachineAllocatedReason = "MachineAllocated"

@@ -25,6 +25,8 @@ type Checks struct {
 	zones   fact[[]maas.Zone]
 	pools   fact[[]maas.ResourcePool]
 	images  fact[[]maas.BootResource]
+
+	contents contents // of images
 }
 
 // Config is what [New] needs.
@@ -94,7 +96,7 @@ func (c *Checks) Look(ctx context.Context, wishes Wishes) Findings {
 	}
 	wait.Go(func() { zones = settleAll(ctx, host, &c.zones, wishes.Zones, judgeZones) })
 	wait.Go(func() { pools = settleAll(ctx, host, &c.pools, wishes.Pools, judgePools) })
-	wait.Go(func() { images = settleAll(ctx, host, &c.images, wishes.Images, judgeImages) })
+	wait.Go(func() { images = settleAll(ctx, host, &c.images, wishes.Images, c.judgeContents(ctx)) })
 	wait.Wait()
 	return Findings{Domain: domain, ZonesAndPools: together(zones, pools), Images: images}
 }

@@ -9,28 +9,60 @@ import (
 	"github.com/capmaas/cluster-api-provider-maas/maas"
 )
 
-// judgeImages says whether MAAS has the images, for the architectures that they are asked for.
-func judgeImages(host string, wishes []ImageWish, resources []maas.BootResource) Finding {
-	architectures := map[string][]string{}
+// judgeImages says whether MAAS has the images, for the architectures that they are asked for. Those whose IDs are in partly are not complete.
+func judgeImages(host string, wishes []ImageWish, resources []maas.BootResource, partly map[int]bool) Finding {
+	whole, all := map[string][]string{}, map[string][]string{}
 	for _, resource := range resources {
-		name := resource.Name
-		if resource.IsCustom() {
-			name = infrav1.CustomImagePrefix + name
+		name, architecture := fullName(resource), family(resource.Architecture)
+		all[name] = append(all[name], architecture)
+		if !partly[resource.ID] {
+			whole[name] = append(whole[name], architecture)
 		}
-		architectures[name] = append(architectures[name], family(resource.Architecture))
 	}
-	var missing []string
+	var missing, incomplete []string
 	seen := map[[2]string]bool{}
 	for _, wish := range wishes {
 		name, wanted := infrav1.FullImageName(wish.Name), family(wish.Architecture)
-		has := architectures[name]
-		if seen[[2]string{name, wanted}] || isAlias(name) || len(has) > 0 && (wanted == "" || slices.Contains(has, wanted)) {
+		if seen[[2]string{name, wanted}] || isAlias(name) || isAmong(whole[name], wanted) {
 			continue
 		}
 		seen[[2]string{name, wanted}] = true
-		missing = append(missing, missingImage(host, name, wanted, wish, architectures))
+		if isAmong(all[name], wanted) {
+			incomplete = append(incomplete, incompleteImage(host, name, wanted, wish))
+		} else {
+			missing = append(missing, missingImage(host, name, wanted, wish, all))
+		}
 	}
-	return missingOr(missing, infrav1.ImageNotFoundReason, infrav1.ImagesFoundReason)
+	if len(missing) == 0 && len(incomplete) > 0 {
+		return Finding{Wrong, infrav1.ImageIncompleteReason, several(incomplete)}
+	}
+	return missingOr(slices.Concat(missing, incomplete), infrav1.ImageNotFoundReason, infrav1.ImagesFoundReason)
+}
+
+// fullName is the name by which an image is asked for.
+func fullName(resource maas.BootResource) string {
+	if resource.IsCustom() {
+		return infrav1.CustomImagePrefix + resource.Name
+	}
+	return resource.Name
+}
+
+// isAmong says whether one of the architectures is wanted; "" is any.
+func isAmong(architectures []string, wanted string) bool {
+	return len(architectures) > 0 && (wanted == "" || slices.Contains(architectures, wanted))
+}
+
+// incompleteImage says of which image MAAS has a part, who asks for it, and what to do.
+func incompleteImage(host, name, wanted string, wish ImageWish) string {
+	forWhich := ""
+	if wanted != "" {
+		forWhich = " for " + wanted
+	}
+	get := "look at it in MAAS if its import does not end"
+	if strings.HasPrefix(name, infrav1.CustomImagePrefix) {
+		get = "upload it again if nobody uploads it any more"
+	}
+	return fmt.Sprintf("MAAS %s has image %s%s in part only, which %s asks for: wait until it is complete, or %s", host, name, forWhich, wish.By, get)
 }
 
 // missingImage says what is missing, for whom, and what to do.

@@ -25,19 +25,6 @@ func deploySituations() []situation {
 			do: "Upload the image to MAAS, or name one that MAAS has in a new MaasMachineTemplate. No machine is claimed before.",
 		},
 		{
-			name: "The image is there, but not for the machine's architecture",
-			region: func(c *simulator.Config) {
-				for i := range c.Machines {
-					c.Machines[i].Architecture = "arm64/generic"
-				}
-			},
-			wrong:   adds(worker),
-			shows:   "MachineDeployed=False DeployRefused",
-			message: "MAAS maas.example.com has no image custom/u-2404 for arm64, the architecture of machine node1 (aaaaa1): upload it, or name another one in a new MaasMachineTemplate",
-			event:   "DeployFailed",
-			do:      "Upload the image for that architecture, or ask for the image's architecture in a new MaasMachineTemplate.",
-		},
-		{
 			name: "MAAS has no addresses left in the machine's subnet",
 			region: func(c *simulator.Config) {
 				c.Subnets = []simulator.Subnet{{CIDR: "10.30.0.0/29", Gateway: "10.30.0.1", Reserved: []string{"10.30.0.1-10.30.0.6"}}}

@@ -15,7 +15,11 @@ type Constraints struct {
 	Zone, Pool    string
 	Tags, NotTags []string // all of the former, none of the latter
 	Architecture  string   // amd64, or MAAS's longer form amd64/generic
-	MinCPU        int
+	// ImageFor are the architectures, such as amd64, that MAAS has Image for; nil means that any will do.
+	Image    string
+	ImageFor []string
+
+	MinCPU       int
 	MinMemoryMiB  int
 	MinDiskGB     int // of 10^9 bytes: the disk that the machine boots from
 
@@ -73,7 +77,9 @@ func sift(machines []maas.Machine, requirements []requirement) ([]maas.Machine, 
 			rejected = append(rejected, m)
 			return true
 		})
-		why.add(r, len(left), rejected)
+		if !r.quiet || len(rejected) > 0 {
+			why.add(r, len(left), rejected)
+		}
 	}
 	return left, why
 }

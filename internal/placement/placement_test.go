@@ -249,3 +249,25 @@ func TestSuitableAsksNotWhoHasAMachine(t *testing.T) {
 		t.Errorf("got %d machines and %q, want none and %q", len(suitable), why.Details(), says)
 	}
 }
+
+func TestMachinesForWhichThereIsNoImageAreLeftOut(t *testing.T) {
+	t.Parallel()
+	want := placement.Constraints{Image: "custom/x", ImageFor: []string{"amd64", "ppc64el"}}
+	mixed := []maas.Machine{machine("a", arch("arm64/generic")), machine("b"), machine("c", arch("ppc64el/generic"))}
+	fitting, _ := placement.Choose(mixed, want, placement.Preferences{})
+	if len(fitting) != 2 || fitting[0].SystemID != "b" || fitting[1].SystemID != "c" {
+		t.Errorf("fitting: %v", fitting)
+	}
+	for name, test := range map[string]struct {
+		machines []maas.Machine
+		want     string
+	}{
+		"none":           {mixed[:1], "no machine available: the only machine is not of an architecture for which MAAS has image custom/x (amd64, ppc64el): upload or import it for"},
+		"some":           {[]maas.Machine{mixed[0], machine("b", locked)}, "no machine available: 1 of an architecture for which MAAS has image custom/x (amd64, ppc64el), this one is locked"},
+		"no word on all": {[]maas.Machine{machine("b", locked)}, "no machine available: 1 machine is Ready, this one is locked"},
+	} {
+		if _, why := placement.Choose(test.machines, want, placement.Preferences{}); !strings.HasPrefix(why.String(), test.want) {
+			t.Errorf("%s: %s", name, why)
+		}
+	}
+}

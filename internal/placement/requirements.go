@@ -18,6 +18,8 @@ type requirement struct {
 	amiss amiss
 	// byState says that the states of the rejected tell something.
 	byState bool
+	// quiet says that it is not worth a word where it rejects nothing.
+	quiet bool
 	todo    string
 }
 
@@ -81,6 +83,9 @@ func kindRequirements(want Constraints) []requirement {
 	}
 	add(want.Architecture != "", requirement{fits: func(m maas.Machine) bool { return sameArchitecture(m.Architecture, want.Architecture) },
 		verb: is, what: fmt.Sprintf("of architecture %q", want.Architecture), todo: "add such machines, or correct spec.architecture in a new MaasMachineTemplate"})
+	add(len(want.ImageFor) > 0, requirement{fits: func(m maas.Machine) bool { return slices.Contains(want.ImageFor, family(m.Architecture)) },
+		verb: is, what: fmt.Sprintf("of an architecture for which MAAS has image %s (%s)", want.Image, strings.Join(want.ImageFor, ", ")), quiet: true,
+		todo: "upload or import it for the machines' architecture too, or correct spec.image in a new MaasMachineTemplate"})
 	const larger = "add larger machines, or ask for less in a new MaasMachineTemplate"
 	add(want.MinCPU > 0, requirement{fits: func(m maas.Machine) bool { return m.CPUCount >= want.MinCPU },
 		verb: has, what: fmt.Sprintf("%d cores or more (spec.minCPU)", want.MinCPU), todo: larger})
@@ -112,8 +117,13 @@ func sameArchitecture(have, want string) bool {
 	if strings.Contains(want, "/") {
 		return have == want
 	}
-	name, _, _ := strings.Cut(have, "/")
-	return name == want
+	return family(have) == want
+}
+
+// family is an architecture without its kernel: amd64 of amd64/generic.
+func family(architecture string) string {
+	name, _, _ := strings.Cut(architecture, "/")
+	return name
 }
 
 // BootDiskBytes is the size of the disk that the machine boots from; where MAAS does not say which, that of the largest. 0 is unknown.

@@ -10,6 +10,7 @@ import (
 	clusterv1 "sigs.k8s.io/cluster-api/api/core/v1beta2"
 
 	infrav1 "github.com/capmaas/cluster-api-provider-maas/api/v1beta1"
+	"github.com/capmaas/cluster-api-provider-maas/internal/checks"
 	"github.com/capmaas/cluster-api-provider-maas/internal/endpoint"
 	"github.com/capmaas/cluster-api-provider-maas/internal/placement"
 	"github.com/capmaas/cluster-api-provider-maas/maas"
@@ -49,7 +50,8 @@ type observation struct {
 	malformed  error  // MAAS does not understand what the spec asks of a machine
 	failure    string // MAAS's words for why the deployment, or the release, failed
 	abortedBy  string // the user who ended the deployment, where MAAS shows one
-	imageless  string // why no machine is claimed: MAAS lacks the image
+	imageless  checks.Finding // why no machine is claimed: MAAS lacks the image
+	imageFor   []string       // the architectures that MAAS has the image for; nil where that is not known
 	// erasesAnyway says that MAAS erases disks at every release. It is read only where erasing them failed, and the spec does not say.
 	erasesAnyway bool
 	version      maas.Version // of MAAS; read only where the spec has what older ones lack
@@ -283,6 +285,7 @@ func (o observation) constraints() placement.Constraints {
 	if o.owner != nil && o.owner.Spec.FailureDomain != "" {
 		want.Zone = o.owner.Spec.FailureDomain
 	}
+	want.Image, want.ImageFor = infrav1.FullImageName(o.object.Spec.Image), o.imageFor
 	return want
 }
 

@@ -43,7 +43,7 @@ func (r *Reconciler) observeShared(ctx context.Context, o *observation) bool {
 // forgetMAAS drops what was seen before.
 func (o *observation) forgetMAAS() {
 	o.unreadable, o.user, o.standing, o.machine, o.claimed, o.strangers = nil, "", holdsNone, nil, nil, ""
-	o.admin, o.abortedBy, o.imageless = false, "", ""
+	o.admin, o.abortedBy, o.imageless, o.imageFor = false, "", checks.Finding{}, nil
 	o.page, o.candidate, o.scarcity, o.malformed, o.failure, o.erasesAnyway, o.asked = "", "", "", nil, "", false, nil
 }
 
@@ -88,7 +88,7 @@ func (r *Reconciler) observeMAAS(ctx context.Context, o *observation) {
 
 // observeFree looks whether a machine can be claimed. It says whether that is all that has to be known.
 func (r *Reconciler) observeFree(ctx context.Context, o *observation) (enough bool) {
-	if o.imageless = r.missingImage(ctx, o); o.imageless == "" {
+	if r.observeImage(ctx, o); o.imageless.Message == "" {
 		if o.unreadable = r.findCandidate(ctx, o); o.unreadable != nil {
 			return true
 		}
@@ -264,17 +264,17 @@ func (r *Reconciler) abortedBy(ctx context.Context, m *maas.Machine) string {
 	return ""
 }
 
-// missingImage says that MAAS does not have the image, so that no machine is claimed for it; "" if it does, or nobody knows.
-func (r *Reconciler) missingImage(ctx context.Context, o *observation) string {
+// observeImage looks whether MAAS has the image, and for which architectures. Where nobody knows, nothing is concluded.
+func (r *Reconciler) observeImage(ctx context.Context, o *observation) {
 	if r.Checks == nil {
-		return ""
+		return
 	}
 	wish := checks.ImageWish{Architecture: o.object.Spec.Architecture, Wish: checks.Wish{
 		Name: o.object.Spec.Image, By: "spec.image of MaasMachine " + o.object.Namespace + "/" + o.object.Name, In: "in a new MaasMachineTemplate",
 	}}
-	found := r.Checks.Look(ctx, checks.Wishes{Images: []checks.ImageWish{wish}}).Images
-	if found.Verdict != checks.Wrong {
-		return ""
+	found, architectures := r.Checks.Image(ctx, wish)
+	if found.Verdict == checks.Wrong {
+		o.imageless = found
 	}
-	return found.Message
+	o.imageFor = architectures
 }

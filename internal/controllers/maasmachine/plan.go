@@ -74,8 +74,8 @@ func nextClaim(o observation) step {
 		return ensureClaim{} // even if an attempt was begun: without a claim nobody finds what it gets
 	case try.systemID != "":
 		return nextAttempt(o, try)
-	case o.imageless != "":
-		return wait{condition: infrav1.MachineAllocatedCondition, reason: infrav1.ImageNotFoundReason, message: o.imageless, after: scarce}
+	case o.imageless.Message != "":
+		return wait{condition: infrav1.MachineAllocatedCondition, reason: o.imageless.Reason, message: o.imageless.Message, after: scarce}
 	case o.refusal() != nil:
 		return o.waitAfter(o.refusal(), o.toAllocateAny())
 	case o.candidate != "":
