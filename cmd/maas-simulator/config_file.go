@@ -11,6 +11,7 @@ import (
 	"sigs.k8s.io/yaml"
 
 	"github.com/capmaas/cluster-api-provider-maas/maas/simulator"
+	"github.com/capmaas/cluster-api-provider-maas/maas/simulator/scenario"
 )
 
 // readConfig reads a region's description. Errors say where in the file
@@ -20,6 +21,9 @@ func readConfig(path string) (simulator.Config, error) {
 	content, err := os.ReadFile(path)
 	if err != nil {
 		return cfg, fmt.Errorf("read the configuration: %w", err)
+	}
+	if scenario.SeveralDocuments(content) {
+		return cfg, fmt.Errorf("%s: there is more than one YAML document; have one, without a second ---", path)
 	}
 	err = yaml.UnmarshalStrict(content, &cfg)
 	if err == nil {

@@ -16,6 +16,7 @@ func TestErrorsOfAConfigurationSayWhere(t *testing.T) {
 		"latency: {alocate: 1s}":                             `region.yaml: latency: unknown duration "alocate"`,
 		"machines: {hostname: a}":                            `region.yaml: machines: cannot unmarshal object`,
 		"machnes: []":                                        `region.yaml: unknown field "machnes"`,
+		"zones: [{name: a}]\n---\nzones: [{name: b}]\n":      `region.yaml: there is more than one YAML document`,
 		"machines:\n- {hostname: a":                          `region.yaml: yaml: line 2: `,
 	}
 	for content, want := range tests {
@@ -29,5 +30,16 @@ func TestErrorsOfAConfigurationSayWhere(t *testing.T) {
 				t.Errorf("got %v, want %s", err, want)
 			}
 		})
+	}
+}
+
+func TestOneDocumentMayHaveMarkers(t *testing.T) {
+	t.Parallel()
+	file := filepath.Join(t.TempDir(), "region.yaml")
+	if err := os.WriteFile(file, []byte("# a region\n---\nzones: [{name: a}]\n...\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if cfg, err := readConfig(file); err != nil || len(cfg.Zones) != 1 {
+		t.Errorf("got %+v, %v", cfg.Zones, err)
 	}
 }

@@ -20,8 +20,8 @@ type Constraints struct {
 	ImageFor []string
 
 	MinCPU       int
-	MinMemoryMiB  int
-	MinDiskGB     int // of 10^9 bytes: the disk that the machine boots from
+	MinMemoryMiB int
+	MinDiskGB    int // of 10^9 bytes: the disk that the machine boots from
 
 	// Storage, Interfaces and Subnets are in MAAS's own syntax, and MAAS alone judges them. Here they are only words for Satisfying.
 	Storage, Interfaces string

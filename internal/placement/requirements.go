@@ -20,7 +20,7 @@ type requirement struct {
 	byState bool
 	// quiet says that it is not worth a word where it rejects nothing.
 	quiet bool
-	todo    string
+	todo  string
 }
 
 // amiss is singular and plural.

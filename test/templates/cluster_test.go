@@ -118,7 +118,7 @@ func TestClusterTemplateObeysVariables(t *testing.T) {
 				"MaasMachineTemplate/c1-md-0 spec.template.spec":                   `{"image":"custom/ubuntu-kubernetes","minCPU":2,"minMemory":4096,"resourcePool":"","tags":[]}`,
 				"MachineHealthCheck/c1-control-plane spec.selector":                `{"matchLabels":{"cluster.x-k8s.io/control-plane":""}}`,
 				"MachineHealthCheck/c1-md-0 spec.selector":                         `{"matchLabels":{"cluster.x-k8s.io/deployment-name":"c1-md-0"}}`,
-				"MachineHealthCheck/c1-md-0 spec.checks.nodeStartupTimeoutSeconds": `3600`,
+				"MachineHealthCheck/c1-md-0 spec.checks.nodeStartupTimeoutSeconds": `10800`,
 			},
 		},
 		{

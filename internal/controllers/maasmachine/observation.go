@@ -44,12 +44,12 @@ type observation struct {
 	standing   standing
 	machine    *maas.Machine // with the stored system ID; nil unless MAAS shows it to us
 	claimed    []maas.Machine
-	strangers  string // <namespace>.<name> of another object that the machines with our claim belong to
-	candidate  string // the system ID of a free machine that fits and that no other claim of this process is after
-	scarcity   string // why there is none
-	malformed  error  // MAAS does not understand what the spec asks of a machine
-	failure    string // MAAS's words for why the deployment, or the release, failed
-	abortedBy  string // the user who ended the deployment, where MAAS shows one
+	strangers  string         // <namespace>.<name> of another object that the machines with our claim belong to
+	candidate  string         // the system ID of a free machine that fits and that no other claim of this process is after
+	scarcity   string         // why there is none
+	malformed  error          // MAAS does not understand what the spec asks of a machine
+	failure    string         // MAAS's words for why the deployment, or the release, failed
+	abortedBy  string         // the user who ended the deployment, where MAAS shows one
 	imageless  checks.Finding // why no machine is claimed: MAAS lacks the image
 	imageFor   []string       // the architectures that MAAS has the image for; nil where that is not known
 	// erasesAnyway says that MAAS erases disks at every release. It is read only where erasing them failed, and the spec does not say.

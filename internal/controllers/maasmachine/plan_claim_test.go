@@ -61,11 +61,13 @@ func TestClaim(t *testing.T) {
 		"MAAS refused the request, of which nothing is left": {nothingYet(withToken, tried(claim{"aaaaa1"}, maas.ErrInvalid)), "wait: MachineAllocated ClaimRefused"},
 		"the key may not claim":                              {nothingYet(withToken, tried(claim{"aaaaa1"}, maas.ErrForbidden)), "wait: MachineAllocated ClaimRefused"},
 		"the machine was taken: the next is asked for":       {nothingYet(withToken, tried(claim{"aaaaa1"}, maas.ErrConflict)), "begin claim ccccc3"},
-		"MAAS lacks the image":                               {nothingYet(withToken, func(o *observation) { o.imageless = checks.Finding{Reason: infrav1.ImageNotFoundReason, Message: "no such image"} }), "wait: MachineAllocated ImageNotFound"},
-		"MAAS went away":                                     {nothingYet(attempted(0), tried(claim{"ccccc3"}, maas.ErrUnavailable)), "wait: MachineAllocated Unknown MAASUnreachable"},
-		"an old attempt is repeated on the same machine":     {nothingYet(attempted(time.Hour)), "begin claim ccccc3"},
-		"once it is written down anew":                       {nothingYet(attempted(time.Hour), tried(beginClaim{"ccccc3"}, nil)), "claim ccccc3"},
-		"an attempt of a clock that is ahead":                {nothingYet(attempted(-time.Hour)), "begin claim ccccc3"},
+		"MAAS lacks the image": {nothingYet(withToken, func(o *observation) {
+			o.imageless = checks.Finding{Reason: infrav1.ImageNotFoundReason, Message: "no such image"}
+		}), "wait: MachineAllocated ImageNotFound"},
+		"MAAS went away": {nothingYet(attempted(0), tried(claim{"ccccc3"}, maas.ErrUnavailable)), "wait: MachineAllocated Unknown MAASUnreachable"},
+		"an old attempt is repeated on the same machine": {nothingYet(attempted(time.Hour)), "begin claim ccccc3"},
+		"once it is written down anew":                   {nothingYet(attempted(time.Hour), tried(beginClaim{"ccccc3"}, nil)), "claim ccccc3"},
+		"an attempt of a clock that is ahead":            {nothingYet(attempted(-time.Hour)), "begin claim ccccc3"},
 		"an attempt whose claim somebody removed": {nothingYet(attempted(0), func(o *observation) { delete(o.object.Annotations, infrav1.ClaimAnnotation) }),
 			"ensure claim"},
 		"an old attempt is not repeated for one that goes": {nothingYet(attempted(time.Hour), func(o *observation) { now := metav1.NewTime(noon); o.owner.DeletionTimestamp = &now }), "wait: MachineAllocated WaitingForOwnerMachine"},

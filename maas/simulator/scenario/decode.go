@@ -59,7 +59,7 @@ func parseFaults(text []byte) ([]Fault, error) {
 
 // toJSON turns YAML, which JSON is too, into JSON.
 func toJSON(text []byte) ([]byte, error) {
-	if severalDocuments(text) {
+	if SeveralDocuments(text) {
 		return nil, errors.New("there is more than one YAML document; have one, without a second ---")
 	}
 	content, err := yaml.YAMLToJSONStrict(text)
@@ -69,9 +69,9 @@ func toJSON(text []byte) ([]byte, error) {
 	return content, nil
 }
 
-// severalDocuments says whether a YAML text has more than one document: of
+// SeveralDocuments says whether a YAML text has more than one document: of
 // those only the first would be read.
-func severalDocuments(text []byte) bool {
+func SeveralDocuments(text []byte) bool {
 	began, ended := false, false
 	for line := range bytes.Lines(text) {
 		line = bytes.TrimRight(line, " \t\r\n")
