@@ -105,10 +105,10 @@ func (d *Daemon) provider(p provider) component {
 // capmaasWebhookPort is where CAPMAAS serves its webhooks.
 const capmaasWebhookPort = 9444
 
-// capmaas is the provider under development. Like a Deployment's pod it is started again whenever it ends.
+// capmaas is the provider under development.
 func (d *Daemon) capmaas() component {
 	return component{
-		name: "capmaas", program: d.layout.Bin("manager"), restarts: true,
+		name: "capmaas", program: d.layout.Bin("manager"),
 		args: []string{
 			"--metrics-bind-addr", "127.0.0.1:8080", "--health-addr", "127.0.0.1:9440",
 			"--webhook-port", fmt.Sprint(capmaasWebhookPort), "--webhook-cert-dir", d.layout.Run("pki", "webhooks"),

@@ -22,8 +22,6 @@ type component struct {
 	env     []string
 	// ready asks whether it serves; nil when starting is enough.
 	ready func(context.Context) error
-	// restarts says that it is started again when it ends, as a Deployment would do.
-	restarts bool
 }
 
 // State of a component.
@@ -50,13 +48,19 @@ type ComponentStatus struct {
 }
 
 const (
-	// restartDelay is what passes between the end of a component and its next start.
+	// restartDelay is what passes between the end of a component and its next start. It doubles, up to longestDelay, while the
+	// component ends sooner than steady after its start.
 	restartDelay = 500 * time.Millisecond
+	longestDelay = 8 * time.Second
+	steady       = 30 * time.Second
+	// mostBrief is how often in a row it may end so soon. Its kube-apiserver may be away for that long.
+	mostBrief = 8
 	// readyTimeout is how long a component may take until it serves.
 	readyTimeout = 90 * time.Second
 )
 
-// supervisor starts components, watches them, and tells the first that ended and should not have.
+// supervisor starts components, and starts them again when they end, as the kubelet would do. It tells the first that ended while it
+// started, or that ends again and again.
 type supervisor struct {
 	layout host.Layout
 	table  *host.ProcessTable
@@ -120,16 +124,21 @@ func (s *supervisor) launch(c component, log *os.File) (*exec.Cmd, error) {
 	return cmd, nil
 }
 
-// watch waits for the component's end, again and again if it restarts.
+// watch waits for the component's end, again and again.
 func (s *supervisor) watch(ctx context.Context, c component, cmd *exec.Cmd, log *os.File, ended chan<- struct{}) {
 	defer log.Close()
 	defer close(ended)
-	for {
+	for brief := 0; ; {
+		begin := time.Now()
 		err := cmd.Wait()
 		if ctx.Err() != nil {
 			return
 		}
-		if !c.restarts {
+		if time.Since(begin) > steady {
+			brief = 0
+		}
+		brief++
+		if s.state(c.name) == Starting || brief > mostBrief {
 			s.set(c.name, Ended)
 			s.fail(s.obituary(c.name, err))
 			return
@@ -139,14 +148,12 @@ func (s *supervisor) watch(ctx context.Context, c component, cmd *exec.Cmd, log 
 		select {
 		case <-ctx.Done():
 			return
-		case <-time.After(restartDelay):
+		case <-time.After(min(restartDelay<<(brief-1), longestDelay)):
 		}
-		next, err := s.launch(c, log)
-		if err != nil {
+		if cmd, err = s.launch(c, log); err != nil {
 			s.fail(err)
 			return
 		}
-		cmd = next
 		s.set(c.name, Running)
 	}
 }
@@ -172,8 +179,7 @@ func (s *supervisor) awaitReady(ctx context.Context, c component, ended <-chan s
 			return s.failure()
 		case <-time.After(100 * time.Millisecond):
 		}
-		// Restarting for ever is not starting.
-		if time.Now().After(deadline) || s.restarts(c.name) > 3 {
+		if time.Now().After(deadline) {
 			return fmt.Errorf("%s does not serve: %w\n%s", c.name, err, s.lastWords(c.name))
 		}
 	}
@@ -197,10 +203,10 @@ func (s *supervisor) restarted(name string) {
 	status.Restarts++
 }
 
-func (s *supervisor) restarts(name string) int {
+func (s *supervisor) state(name string) State {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	return s.states[name].Restarts
+	return s.states[name].State
 }
 
 // statuses lists all components in the order of their start.
