@@ -92,6 +92,16 @@ func (c *Client) PowerOff(ctx context.Context, systemID, comment string) (*Machi
 	return c.machineCall(ctx, r, systemID)
 }
 
+// MarkBroken hands a machine back as unusable: MAAS releases it without erasing anything, and gives it to nobody until an operator marks it
+// fixed. Only its owner may; for an administrator who is not, it is [ErrForbidden]. MAAS 3.4 and 3.5: nobody owns the machine after that,
+// though it may be on for a while; 3.6 and 3.7: the owner stays until it is off.
+func (c *Client) MarkBroken(ctx context.Context, systemID, comment string) (*Machine, error) {
+	r := write("mark_machine_broken", "POST", "machines/"+systemID+"/")
+	r.op = "mark_broken"
+	r.form = fields{}.add("comment", comment).values()
+	return c.machineCall(ctx, r, systemID)
+}
+
 // SetWorkloadAnnotations sets the given annotations of an owned machine and leaves the others; an empty value deletes.
 // Keys are of letters, digits, "_", "." and "-". MAAS wipes all annotations when a release completes.
 // [ErrConflict] means that the user does not own the machine.

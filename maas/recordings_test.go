@@ -161,12 +161,13 @@ func operations() (reads, writes map[string]func(context.Context, *Client) error
 	image := BootResourceParams{Name: "custom/a", Architecture: "amd64/generic", SHA256: strings.Repeat("0", 64), Size: 1}
 	record := DNSRecordParams{Name: "c1-api", Domain: "maas", Type: "TXT", Data: "x"}
 	writes = map[string]call{
-		"Allocate": func(ctx context.Context, c *Client) error { _, err := c.Allocate(ctx, AllocateParams{}); return err },
-		"Deploy":   func(ctx context.Context, c *Client) error { _, err := c.Deploy(ctx, id, DeployParams{}); return err },
-		"Release":  func(ctx context.Context, c *Client) error { _, err := c.Release(ctx, id, ReleaseParams{}); return err },
-		"Abort":    func(ctx context.Context, c *Client) error { _, err := c.Abort(ctx, id, ""); return err },
-		"PowerOn":  func(ctx context.Context, c *Client) error { _, err := c.PowerOn(ctx, id, ""); return err },
-		"PowerOff": func(ctx context.Context, c *Client) error { _, err := c.PowerOff(ctx, id, ""); return err },
+		"Allocate":   func(ctx context.Context, c *Client) error { _, err := c.Allocate(ctx, AllocateParams{}); return err },
+		"Deploy":     func(ctx context.Context, c *Client) error { _, err := c.Deploy(ctx, id, DeployParams{}); return err },
+		"Release":    func(ctx context.Context, c *Client) error { _, err := c.Release(ctx, id, ReleaseParams{}); return err },
+		"Abort":      func(ctx context.Context, c *Client) error { _, err := c.Abort(ctx, id, ""); return err },
+		"PowerOn":    func(ctx context.Context, c *Client) error { _, err := c.PowerOn(ctx, id, ""); return err },
+		"PowerOff":   func(ctx context.Context, c *Client) error { _, err := c.PowerOff(ctx, id, ""); return err },
+		"MarkBroken": func(ctx context.Context, c *Client) error { _, err := c.MarkBroken(ctx, id, ""); return err },
 		"Annotate": func(ctx context.Context, c *Client) error {
 			_, err := c.SetWorkloadAnnotations(ctx, id, map[string]string{"k": "v"})
 			return err

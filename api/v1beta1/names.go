@@ -37,6 +37,10 @@ const (
 	// ConfirmDeleteAnnotation on a MaasMachine that is being deleted while its owner Machine is not says that this is meant.
 	ConfirmDeleteAnnotation = "infrastructure.cluster.x-k8s.io/maas-confirm-delete"
 
+	// MarkBrokenAnnotation on a MaasMachine says that its machine, when it is given back, is switched off and marked broken in MAAS, and why:
+	// nobody gets it before an operator marked it fixed there. A remediation that gave up sets it, and so may a person.
+	MarkBrokenAnnotation = "infrastructure.cluster.x-k8s.io/maas-mark-broken"
+
 	// EndpointMarkAnnotation on a MaasCluster holds the random token by which its DNS record in MAAS is known as ours. It is
 	// written before the record is made, it never changes, and it survives `clusterctl move`.
 	EndpointMarkAnnotation = "infrastructure.cluster.x-k8s.io/maas-endpoint-mark"

@@ -75,6 +75,9 @@ const (
 	Released = "Released"
 	// ReleaseFailed: the machine could not be released. Do: see Deleting.
 	ReleaseFailed = "ReleaseFailed"
+	// MarkedBroken: a machine was marked broken in MAAS instead of being released, as an annotation of the MaasMachine asked. Do: look at the
+	// machine, and mark it fixed in MAAS.
+	MarkedBroken = "MarkedBroken"
 	// Kept: a machine whose deployment failed was let go of without being released, as its spec asked. Do: look at it in MAAS, and release it there.
 	Kept = "Kept"
 	// Held: a MaasMachine was deleted while its Machine was not; nothing is released until that is confirmed. Do: see Deleting.

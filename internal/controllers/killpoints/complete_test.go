@@ -20,6 +20,8 @@ var noPartOfALife = map[string]string{
 	"ErasesOnRelease in controllers/maasmachine.(*Reconciler).erasesOnRelease": "only looks, after an erasing failed that somebody else asked for",
 	"Version in controllers/maasmachine.(*region).versionOf":                   "only looks, where release scripts are asked for",
 	"Events in controllers/maasmachine.(*Reconciler).abortedBy":                "only looks, after somebody else aborted a deployment",
+	"PowerOff in controllers/maasmachine.(*Reconciler).takeOut":                "no life ends with a machine that is marked broken",
+	"MarkBroken in controllers/maasmachine.(*Reconciler).takeOut":              "no life ends with a machine that is marked broken",
 	"Zones in checks.New":         "only looks, where a cluster names zones",
 	"ResourcePools in checks.New": "only looks, where a cluster names pools",
 }

@@ -84,6 +84,8 @@ func (r *Reconciler) actOutside(ctx context.Context, o *observation, s step) err
 		return r.release(ctx, o, s.systemID, maas.ReleaseParams{Comment: comment(o)})
 	case release:
 		return r.giveBack(ctx, o, s.systemID)
+	case switchOff, markBroken:
+		return r.takeOut(ctx, o, s)
 	case abort:
 		_, err := r.MAAS.Abort(ctx, s.systemID, comment(o))
 		return err

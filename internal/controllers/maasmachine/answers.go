@@ -59,6 +59,10 @@ func (o observation) toRelease(m *maas.Machine) request {
 		todo: "look in MAAS who owns it and whether it is locked; if another user owns it, leave it alone",
 		mend: "check its power settings in MAAS, and its BMC; CAPMAAS tries again by itself",
 	}
+	if o.toBreak(m) {
+		r.to = o.breaking(m).key()
+		return r
+	}
 	if m.Status == maas.StatusFailedDiskErasing {
 		r.todo = "erasing its disks failed: mark it broken in MAAS, or release it there without erasing; either way its old data is still on the disks"
 	}

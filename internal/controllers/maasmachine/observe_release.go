@@ -32,21 +32,24 @@ func (r *Reconciler) observeRequests(o *observation) {
 	}
 	o.asked = map[string]asked{}
 	for _, m := range o.notFree() {
-		o.asked[m.SystemID] = r.retries.see(client.ObjectKeyFromObject(o.object), m.SystemID, o.releasesHow(), m.Status.String(), o.now)
+		o.asked[m.SystemID] = r.retries.see(client.ObjectKeyFromObject(o.object), m.SystemID, o.releasesHow(m), m.Status.String(), o.now)
 	}
 }
 
 // giveBack releases a machine as the spec says, and remembers that.
 func (r *Reconciler) giveBack(ctx context.Context, o *observation, systemID string) error {
-	state := ""
+	err := r.release(ctx, o, systemID, o.releaseParams())
+	r.noteRequest(o, systemID, err)
+	return err
+}
+
+// noteRequest remembers what MAAS answered when a machine was to be given back.
+func (r *Reconciler) noteRequest(o *observation, systemID string, err error) {
 	for _, m := range o.notFree() {
 		if m.SystemID == systemID {
-			state = m.Status.String()
+			r.retries.note(client.ObjectKeyFromObject(o.object), systemID, o.releasesHow(m), m.Status.String(), r.now(), err)
 		}
 	}
-	err := r.release(ctx, o, systemID, o.releaseParams())
-	r.retries.note(client.ObjectKeyFromObject(o.object), systemID, o.releasesHow(), state, r.now(), err)
-	return err
 }
 
 func (r *Reconciler) erasesOnRelease(ctx context.Context) (bool, error) {

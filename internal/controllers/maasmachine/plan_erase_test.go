@@ -33,7 +33,7 @@ func scriptsOn(version string) func(*observation) {
 // askedFor is a release that was asked for so often in vain, the last time so long ago.
 func askedFor(times int, ago time.Duration, err error) func(*observation) {
 	return func(o *observation) {
-		o.asked = map[string]asked{"aaaaa1": {how: o.releasesHow(), times: times, since: noon.Add(-ago), err: err}}
+		o.asked = map[string]asked{"aaaaa1": {how: o.releasesHow(o.machine), times: times, since: noon.Add(-ago), err: err}}
 	}
 }
 

@@ -118,6 +118,9 @@ func nextReleaseOf(o observation, m *maas.Machine) step {
 	case s.release == erasing:
 		w.reason, w.message = infrav1.ErasingDisksReason, o.tellsErasing(m)
 		return w
+	case s.release == handedBack && o.toBreak(m):
+		w.reason, w.message = infrav1.ReleasingReason, o.tells(m)+" and was given back with that, but is still on: if it stays so, switch it off in MAAS"
+		return w
 	case s.release == handedBack:
 		w.reason, w.message = infrav1.ReleaseBlockedReason, fmt.Sprintf("%s and was given back with that, but is still on: %s; nothing else is needed", o.tells(m), s.todo)
 		return w
@@ -127,6 +130,8 @@ func nextReleaseOf(o observation, m *maas.Machine) step {
 	case m.Locked:
 		w.reason, w.message = infrav1.ReleaseBlockedReason, o.nameOf(m)+" is locked, and MAAS refuses to release it: unlock it in MAAS"
 		return w
+	case o.toBreak(m):
+		return o.nextRelease(m, o.breaking(m))
 	case o.lacksScripts() != "":
 		w.reason, w.message, w.after = infrav1.ReleaseBlockedReason, o.lacksScripts(), settled
 		return w
@@ -134,8 +139,13 @@ func nextReleaseOf(o observation, m *maas.Machine) step {
 		w.reason, w.message, w.after = infrav1.ReleaseFailedReason, o.tellsFailedRelease(m), 5*settled
 		return w
 	}
-	// When a release starts MAAS forgets the agent name; if the release then fails, only the annotation says that it is ours.
-	mark, act := annotate{m.SystemID}, release{m.SystemID}
+	return o.nextRelease(m, release{m.SystemID})
+}
+
+// nextRelease lets MAAS give a machine back by a step that was chosen for it. When a release starts MAAS forgets the agent name; if the
+// release then fails, only the annotation says that it is ours.
+func (o observation) nextRelease(m *maas.Machine, act step) step {
+	mark := annotate{m.SystemID}
 	if !o.carriesClaim(m) {
 		if done, err := o.did(mark); done {
 			return o.waitAfter(err, o.toAnnotateGoing(m))

@@ -27,8 +27,11 @@ func (o observation) releaseParams() maas.ReleaseParams {
 	return p
 }
 
-// releasesHow tells one way of giving back from another.
-func (o observation) releasesHow() string {
+// releasesHow tells one way of giving a machine back from another.
+func (o observation) releasesHow(m *maas.Machine) string {
+	if o.toBreak(m) {
+		return o.breaking(m).key()
+	}
 	return string(o.object.Spec.Release.Erase) + " " + strings.Join(o.object.Spec.Release.Scripts, ",")
 }
 

@@ -51,6 +51,10 @@ type (
 	powerOn struct{}
 	// release gives a machine back.
 	release struct{ systemID string }
+	// switchOff switches off a machine that is to be marked broken.
+	switchOff struct{ systemID string }
+	// markBroken gives a machine back that nobody is to get.
+	markBroken struct{ systemID string }
 	// markAbandoned writes on a machine why it is not released.
 	markAbandoned struct{ systemID string }
 	// markKept writes on a machine whose deployment failed that it is kept for a person.
@@ -86,6 +90,10 @@ func machineOf(s step, o observation) string {
 	case annotate:
 		return s.systemID
 	case release:
+		return s.systemID
+	case switchOff:
+		return s.systemID
+	case markBroken:
 		return s.systemID
 	case releaseExtra:
 		return s.systemID
@@ -138,6 +146,8 @@ func (leaveDNS) key() string        { return "leave DNS" }
 func (linkNode) key() string        { return "link Node" }
 func (powerOn) key() string         { return "power on" }
 func (s release) key() string       { return "release " + s.systemID }
+func (s switchOff) key() string     { return "switch off " + s.systemID }
+func (s markBroken) key() string    { return "mark broken " + s.systemID }
 func (s markAbandoned) key() string { return "mark abandoned " + s.systemID }
 func (s markKept) key() string      { return "mark kept " + s.systemID }
 func (removeFinalizer) key() string { return "remove finalizer" }
