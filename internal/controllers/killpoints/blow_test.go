@@ -138,7 +138,7 @@ func (w *world) arrives(r simulator.Request) simulator.Fault {
 	}
 	p, way := w.next(m, nameOf(r), isWrite)
 	answered := simulator.Fault{Then: func(r simulator.Request) { w.rules.answered(w, r) }}
-	unanswered := simulator.Fault{Then: func(r simulator.Request) { w.rules.committed(w, r) }}
+	unanswered := simulator.Fault{Then: func(r simulator.Request) { w.rules.unanswered(w, r) }}
 	switch way {
 	case before:
 		m.kill()

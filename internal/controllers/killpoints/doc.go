@@ -27,6 +27,8 @@
 // virtual time each life has to get where it was going, and at its end MAAS holds what it held before. Rules that hold all the time are
 // in rules_test.go.
 //
+// Whether all this would find a bug is tried out: TestEveryMutationIsCaught gives the manager one after the other. README.md lists them.
+//
 // What can be called is found in the source: a method of package maas that our controllers use and no life calls fails a test,
 // unless it is in a list there with the reason. (TestEveryCallIsInALife)
 package killpoints

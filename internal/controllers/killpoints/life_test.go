@@ -2,6 +2,7 @@ package killpoints
 
 import (
 	"context"
+	"fmt"
 	"reflect"
 	"slices"
 	"time"
@@ -64,7 +65,7 @@ func (w *world) lives(s stage) {
 	began := w.clock.Now()
 	for !s.done(w) {
 		if w.clock.Now().Sub(began) > s.limit {
-			w.Fatalf("%s: not within %s of virtual time%s", s.name, s.limit, w.story())
+			w.stops("%s: not within %s of virtual time", s.name, s.limit)
 		}
 		w.look()
 		w.clock.Advance(s.beat)
@@ -155,11 +156,7 @@ func (w *world) objectGone() bool {
 	if w.object().Name != "" {
 		return false
 	}
-	for _, m := range w.ours() {
-		if m.Status != simulator.StatusReleasing && m.Status != simulator.StatusDiskErasing {
-			w.Errorf("the object is gone, and %s is ours and %s%s", m.SystemID, m.StatusName, w.story())
-		}
-	}
+	w.rules.check(w) // it may be gone without a look
 	return true
 }
 
@@ -179,12 +176,10 @@ func (w *world) untagged() bool { return len(w.region.Snapshot().Tags) == 0 }
 func (w *world) end() {
 	w.Helper()
 	w.land()
+	w.judgeRules()
 	w.mu.Lock()
-	struck, broken := w.struck, w.rules.broken
+	struck := w.struck
 	w.mu.Unlock()
-	for _, text := range broken {
-		w.Errorf("a rule was broken: %s", text)
-	}
 	if w.blow.way != "" && struck == 0 || w.blow.againWay != "" && struck < 2 {
 		w.Errorf("the life had no call %s, or then %s, this time", w.blow.at, w.blow.again)
 	}
@@ -194,6 +189,24 @@ func (w *world) end() {
 	w.judgeDeployments()
 	if w.Failed() {
 		w.Logf("all that is to be seen:%s", w.story())
+	}
+}
+
+// stops ends a life that cannot go on.
+func (w *world) stops(format string, args ...any) {
+	w.Helper()
+	w.judgeRules() // for they may say why
+	w.Fatalf("%s%s", fmt.Sprintf(format, args...), w.story())
+}
+
+// judgeRules tells which rules were broken.
+func (w *world) judgeRules() {
+	w.Helper()
+	w.mu.Lock()
+	broken := w.rules.broken
+	w.mu.Unlock()
+	for _, text := range broken {
+		w.Errorf("a rule was broken: %s", text)
 	}
 }
 

@@ -62,14 +62,14 @@ func (w *world) starts() {
 	}}
 	clock := checks.NewClock(w.clock.Now)
 	api, err := maas.New(maas.Config{
-		Endpoint: "http://maas.example.com/MAAS", APIKey: ourKey, Now: w.clock.Now, Transport: m,
+		Endpoint: "http://maas.example.com/MAAS", APIKey: ourKey, Now: w.clock.Now, Transport: w.mutation.toMAAS(m),
 		Observe: func(c maas.Call) { clock.Observe(c); w.noteMethod() },
 	})
 	w.must(err)
 	user, publisher := identity.NewWithClock(api, w.clock.Now), endpoint.NewPublisher(api)
 	publisher.Now = w.clock.Now
 	m.view, m.names = inventory.New(api, w.clock.Now), checks.NewNames(w.resolve, w.clock.Now)
-	objects := w.killable(m, w.stored)
+	objects := w.mutation.toKubernetes(w.killable(m, w.stored))
 	workloads := clustercache.NewFakeClusterCache(w.killable(m, w.workload), key(cluster), "maasmachine-watchNodes")
 	m.clusters = &maascluster.Reconciler{
 		Client: objects, Endpoint: publisher, Identity: user, ClusterCache: workloads, Recorder: w, Names: m.names,

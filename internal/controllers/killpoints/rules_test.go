@@ -17,10 +17,14 @@ import (
 //   - at most one machine is ours at a time;
 //   - nobody else's machine is touched;
 //   - a machine is written to only if the same reconcile read it, or listed it by our claim, and it is ours then;
+//   - what was seen before a call that MAAS did not answer, or an allocation, counts no more;
 //   - a machine is allocated only if the same reconcile listed the machines that carry the claim, and found none;
+//   - whoever asks for a machine, or to deploy one, has written that down, and keeps the object from being moved;
+//   - a machine is deployed or switched on only once it is stored whose it is, and deployed as the spec says;
 //   - a DNS record is written only if the same reconcile read it;
-//   - a release finds the machine's addresses in no DNS record;
+//   - a release finds the machine's addresses in no DNS record, erases disks as the spec says, and leaves a tag on a machine that failed;
 //   - a tag is deleted only if it is one of ours, and its time is over;
+//   - an object whose machine is ours is not gone, unless MAAS erases that;
 //   - only departure takes an address out of the control plane's record.
 //
 // They are guarded by the world's mutex.
@@ -62,12 +66,7 @@ func (r *rules) arrives(w *world, request simulator.Request) {
 	what := request.Operation
 	switch request.Operation {
 	case "machines allocate":
-		if !r.searched[request.Form.Get("agent_name")] {
-			r.breaks("%s: the machines with the claim were not listed in the same reconcile", what)
-		}
-		if ours := w.ours(); len(ours) > 0 {
-			r.breaks("%s: %s is ours already", what, ours[0].SystemID)
-		}
+		r.allocates(w, request)
 		return
 	case "dnsresource-records create", "dnsresource update", "dnsresource delete":
 		if !r.readDNS {
@@ -89,14 +88,13 @@ func (r *rules) arrives(w *world, request simulator.Request) {
 		return
 	}
 	m := r.writes(w, what, request.SystemID)
-	if request.Op == "release" {
-		for _, record := range w.region.Snapshot().DNSResources {
-			for _, address := range m.Addresses {
-				if record.FQDN == host && slices.Contains(record.Addresses, address) {
-					r.breaks("%s: its address %s is in %s", what, address, record.FQDN)
-				}
-			}
-		}
+	switch request.Op {
+	case "deploy":
+		r.deploys(w, request, w.object())
+	case "power_on":
+		r.isStored(w, what, request.SystemID)
+	case "release":
+		r.releases(w, request, w.object(), m)
 	}
 }
 
@@ -137,6 +135,14 @@ func (r *rules) answered(w *world, request simulator.Request) {
 	r.committed(w, request)
 }
 
+// unanswered is called when a request ran, and the manager will not hear of that: it has to look anew.
+func (r *rules) unanswered(w *world, request simulator.Request) {
+	w.mu.Lock()
+	r.newReconcile()
+	w.mu.Unlock()
+	r.committed(w, request)
+}
+
 // committed is called when a request ran.
 func (r *rules) committed(w *world, request simulator.Request) {
 	if request.Method == http.MethodGet || !request.Committed {
@@ -157,6 +163,11 @@ func (r *rules) check(w *world) {
 func (r *rules) hold(w *world, when string) {
 	if ours := w.ours(); len(ours) > 1 {
 		r.breaks("%s: two machines are ours: %s and %s", when, ours[0].SystemID, ours[1].SystemID)
+	}
+	for _, m := range w.ours() {
+		if w.born && w.object().Name == "" && m.Status != simulator.StatusDiskErasing {
+			r.breaks("%s: the object is gone, and %s is ours and %s", when, m.SystemID, m.StatusName)
+		}
 	}
 	for id, was := range r.bystanders {
 		if is, _ := w.region.Machine(id); !reflect.DeepEqual(is, was) {

@@ -9,7 +9,6 @@ import (
 	"slices"
 	"strings"
 	"sync"
-	"testing"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
@@ -51,13 +50,14 @@ func (r role) isDetour() bool { return r == stuck || r == unlucky }
 
 // world is a management cluster, a workload cluster, a MAAS region and at most one manager, in one process and in virtual time.
 type world struct {
-	*testing.T
+	judge
 	role     role
 	clock    *simulator.VirtualClock
 	region   *simulator.Region
 	server   *httptest.Server
 	stored   client.WithWatch
 	workload client.WithWatch
+	mutation mutation
 	manager  *manager
 	managers int // that were started
 
@@ -71,15 +71,22 @@ type world struct {
 	rules     rules
 	methods   map[string]bool // of package maas's client that were called, and by whom
 	told      []string
+	born      bool // the machine's objects were made
 	joined    bool // the control plane's machine was in its record
 	leaving   bool // its Machine was deleted
 }
 
 // newWorld has a cluster and three free machines. Whoever gets it closes it.
-func newWorld(t *testing.T, r role, b blow) *world {
-	t.Helper()
+func newWorld(j judge, r role, b blow) *world {
+	j.Helper()
+	return newMutant(j, r, b, mutation{})
+}
+
+// newMutant is a world in which the managers have a bug.
+func newMutant(j judge, r role, b blow, bug mutation) *world {
+	j.Helper()
 	w := &world{
-		T: t, role: r, blow: b, counts: map[string]int{}, methods: map[string]bool{},
+		judge: j, role: r, blow: b, mutation: bug, counts: map[string]int{}, methods: map[string]bool{},
 		clock: simulator.NewVirtualClock(time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)),
 	}
 	allocated, deployed := simulator.StatusAllocated, simulator.StatusDeployed
@@ -194,6 +201,9 @@ func (w *world) addMachine() {
 	} {
 		w.must(w.stored.Create(context.Background(), o))
 	}
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.born = true
 }
 
 // badLuck is trouble that comes once.
@@ -272,7 +282,7 @@ func (w *world) kubelet() {
 	w.Helper()
 	ours := w.ours()
 	if len(ours) == 0 || len(ours[0].Addresses) == 0 {
-		w.Fatalf("the object is provisioned, and no machine of ours runs%s", w.story())
+		w.stops("the object is provisioned, and no machine of ours runs")
 	}
 	m := ours[0]
 	w.must(w.workload.Create(context.Background(), &corev1.Node{
