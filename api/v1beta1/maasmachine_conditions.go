@@ -154,9 +154,13 @@ const (
 	// DNSAttachPendingReason: the address joins the record when the machine has one, as `spec.addressFrom` asks, and its API server serves. Do: if
 	// it stays, look at the message; where it waits for the API server, look at the kubelet and the static pods on the machine.
 	DNSAttachPendingReason = "DNSAttachPending"
-	// DNSDetachPendingReason: the address has yet to leave the record, before the machine is released. Do: if it stays, the
-	// message says why MAAS does not let it go.
+	// DNSDetachPendingReason: the machine goes, and has yet to leave the record: after one that was deleted before it, or once another one
+	// has joined, or when MAAS lets it go. Its Machine is held meanwhile, for ten minutes at most. Do: if it stays, the message says what it waits for.
 	DNSDetachPendingReason = "DNSDetachPending"
+	// DNSForgettingReason: the address has left the record, and resolvers may still know it. The pre-terminate hook
+	// `pre-terminate.delete.hook.machine.cluster.x-k8s.io/maas-endpoint` holds the Machine until they have forgotten it, so that the API server
+	// serves until then. Do: wait, for it takes about half a minute.
+	DNSForgettingReason = "DNSForgetting"
 	// DNSDetachedReason: the machine goes, and its address has left the record.
 	DNSDetachedReason = "DNSDetached"
 	// DNSNotManagedReason: the endpoint is an address of your own; DNS is left alone.

@@ -1,5 +1,7 @@
 package v1beta1
 
+import clusterv1 "sigs.k8s.io/cluster-api/api/core/v1beta2"
+
 const (
 	// ClusterFinalizer holds a MaasCluster until its DNS record is gone. The name is that of the provider before this one, so
 	// that its objects can be deleted too.
@@ -40,6 +42,15 @@ const (
 	// MarkBrokenAnnotation on a MaasMachine says that its machine, when it is given back, is switched off and marked broken in MAAS, and why:
 	// nobody gets it before an operator marked it fixed there. A remediation that gave up sets it, and so may a person.
 	MarkBrokenAnnotation = "infrastructure.cluster.x-k8s.io/maas-mark-broken"
+
+	// EndpointHookAnnotation on a Machine is a pre-terminate hook of Cluster API: while it stands, the Machine's infrastructure is not
+	// deleted, and its API server serves. Every control-plane machine that joins a DNS record gets it. It goes when the machine's address has
+	// left the record and resolvers have forgotten it, or where there is nothing to wait for.
+	EndpointHookAnnotation = clusterv1.PreTerminateDeleteHookAnnotationPrefix + "/maas-endpoint"
+
+	// LeftEndpointAnnotation on a MaasMachine says when the machine's address left the control plane's DNS record, and how long resolvers may
+	// keep it from then on: "<RFC 3339 time> <duration>", such as "2026-03-01T12:00:00Z 10s". It survives `clusterctl move` and the manager.
+	LeftEndpointAnnotation = "infrastructure.cluster.x-k8s.io/maas-left-endpoint"
 
 	// EndpointMarkAnnotation on a MaasCluster holds the random token by which its DNS record in MAAS is known as ours. It is
 	// written before the record is made, it never changes, and it survives `clusterctl move`.

@@ -3,6 +3,7 @@ package controllers
 import (
 	"context"
 	"fmt"
+	"net"
 
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/controller"
@@ -90,6 +91,7 @@ func Setup(ctx context.Context, mgr ctrl.Manager, options Options) error {
 		Reservations: &placement.Reservations{},
 		Checks:       standing,
 		Rejoin:       rejoin,
+		LookUp:       net.DefaultResolver.LookupHost,
 		ClusterCache: clusters,
 		Recorder:     mgr.GetEventRecorder(FieldManager),
 		WatchFilter:  options.WatchFilter,

@@ -221,7 +221,8 @@ func (w *world) starts() {
 		machines: &maasmachine.Reconciler{
 			Client: w.client, MAAS: api, Endpoint: publisher, Identity: user, ClusterCache: w.workloads(), Recorder: w, Now: w.now,
 			Inventory: view, Reservations: &placement.Reservations{}, Checks: facts,
-			Probe: func(context.Context, string, int32) bool { return false },
+			LookUp: w.resolve,
+			Probe:  func(context.Context, string, int32) bool { return false },
 		},
 		templates: &maasmachinetemplate.Reconciler{Client: w.client, Inventory: view, Host: api.Host()},
 		names:     names,

@@ -37,6 +37,8 @@ type State struct {
 	Created bool
 	// Removed are addresses that this call took out, Added those that it put in.
 	Removed, Added []string
+	// TTL is how long resolvers may keep the addresses that this call took out; 0 if it took none out.
+	TTL time.Duration
 }
 
 // Has reports whether the record holds an address.
@@ -88,7 +90,13 @@ func (p *Publisher) Leave(ctx context.Context, record Record, systemID string, a
 	if !d.found {
 		return State{}, nil
 	}
-	return p.act(ctx, record, d)
+	// Once the record is written nobody can tell any more how long the old one is kept.
+	ttl := p.ttlOf(ctx, record, found)
+	state, err := p.act(ctx, record, d)
+	if err == nil && len(state.Removed) > 0 {
+		state.TTL = ttl
+	}
+	return state, err
 }
 
 // Read returns what our record holds now. A record that does not exist or is not ours is an empty State.

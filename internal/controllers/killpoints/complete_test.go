@@ -16,7 +16,8 @@ import (
 
 // noPartOfALife are the packages in internal/, and calls of package maas's client there, that no life makes, with the reason.
 var noPartOfALife = map[string]string{
-	"imagefile": "the command capmaas uploads images, and no machine's life is in it",
+	"imagefile":                              "the command capmaas uploads images, and no machine's life is in it",
+	"Domains in endpoint.(*Publisher).ttlOf": "only looks, where somebody took a record's TTL away",
 	"ErasesOnRelease in controllers/maasmachine.(*Reconciler).erasesOnRelease": "only looks, after an erasing failed that somebody else asked for",
 	"Version in controllers/maasmachine.(*region).versionOf":                   "only looks, where release scripts are asked for",
 	"Events in controllers/maasmachine.(*Reconciler).abortedBy":                "only looks, after somebody else aborted a deployment",

@@ -9,6 +9,7 @@ import (
 
 	clusterv1 "sigs.k8s.io/cluster-api/api/core/v1beta2"
 	"sigs.k8s.io/cluster-api/util/conditions"
+	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	infrav1 "github.com/capmaas/cluster-api-provider-maas/api/v1beta1"
 	"github.com/capmaas/cluster-api-provider-maas/internal/avoidance"
@@ -139,11 +140,23 @@ func (w *world) deleteMachine() {
 	w.must(w.stored.Delete(context.Background(), m))
 }
 
-// left says that the machine is in no record any more. When a blow comes with the deletion, the MaasMachine is deleted at once too, as
-// Cluster API does where nothing has to be drained.
-func (w *world) left() bool { return len(w.record()) == 0 || w.isDeleted() }
+// left says that the machine is in no record any more, and that its Machine waits for that no longer. When a blow comes with the
+// deletion, the MaasMachine is deleted at once too, as happens where a whole namespace is deleted.
+func (w *world) left() bool {
+	w.Helper()
+	return len(w.record()) == 0 && !w.hooked() || w.isDeleted()
+}
 
-// deleteObject deletes the MaasMachine, as Cluster API does after the Machine was drained.
+// hooked says that the Machine's infrastructure is not to be deleted yet.
+func (w *world) hooked() bool {
+	w.Helper()
+	m := &clusterv1.Machine{}
+	w.must(client.IgnoreNotFound(w.stored.Get(context.Background(), key(machine), m)))
+	_, is := m.Annotations[infrav1.EndpointHookAnnotation]
+	return is
+}
+
+// deleteObject deletes the MaasMachine, as Cluster API does after the Machine was drained and waits for nobody.
 func (w *world) deleteObject() {
 	w.Helper()
 	if object := w.object(); object.Name != "" {
@@ -157,6 +170,9 @@ func (w *world) objectGone() bool {
 		return false
 	}
 	w.rules.check(w) // it may be gone without a look
+	if w.hooked() {
+		w.Errorf("the object is gone, and its Machine waits for it%s", w.story())
+	}
 	return true
 }
 

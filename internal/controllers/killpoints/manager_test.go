@@ -78,7 +78,8 @@ func (w *world) starts() {
 	m.machines = &maasmachine.Reconciler{
 		Client: objects, MAAS: api, Endpoint: publisher, Identity: user, ClusterCache: workloads, Recorder: w, Now: w.clock.Now,
 		Inventory: m.view, Reservations: &placement.Reservations{},
-		Probe: func(context.Context, string, int32) bool { return true },
+		LookUp: w.resolve,
+		Probe:  func(context.Context, string, int32) bool { return true },
 	}
 	w.manager = m
 }

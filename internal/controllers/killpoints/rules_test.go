@@ -6,9 +6,11 @@ import (
 	"path"
 	"reflect"
 	"slices"
+	"time"
 
 	infrav1 "github.com/capmaas/cluster-api-provider-maas/api/v1beta1"
 	"github.com/capmaas/cluster-api-provider-maas/internal/avoidance"
+	"github.com/capmaas/cluster-api-provider-maas/internal/endpoint"
 	"github.com/capmaas/cluster-api-provider-maas/maas/simulator"
 )
 
@@ -25,7 +27,8 @@ import (
 //   - a release finds the machine's addresses in no DNS record, erases disks as the spec says, and leaves a tag on a machine that failed;
 //   - a tag is deleted only if it is one of ours, and its time is over;
 //   - an object whose machine is ours is not gone, unless MAAS erases that;
-//   - only departure takes an address out of the control plane's record.
+//   - only departure takes an address out of the control plane's record;
+//   - a Machine whose MaasMachine is not deleted is held until its address has been out of the record for TTL and propagation.
 //
 // They are guarded by the world's mutex.
 type rules struct {
@@ -35,6 +38,8 @@ type rules struct {
 	read     map[string]bool // machines
 	searched map[string]bool // claims
 	readDNS  bool
+
+	leftAt time.Time // when the record was first seen without the machine that goes
 
 	broken []string
 }
@@ -158,6 +163,22 @@ func (r *rules) check(w *world) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	r.hold(w, "after a look")
+	r.forgotten(w)
+}
+
+// forgotten judges how long the Machine is held.
+func (r *rules) forgotten(w *world) {
+	object := w.object()
+	if !w.joined || !w.leaving || object.Name == "" || !object.DeletionTimestamp.IsZero() {
+		return
+	}
+	isIn := len(w.record()) > 0
+	if !isIn && r.leftAt.IsZero() {
+		r.leftAt = w.clock.Now()
+	}
+	if out := w.clock.Now().Sub(r.leftAt); !w.hooked() && (isIn || out < endpoint.KeptFor+endpoint.Propagation) {
+		r.breaks("the Machine is let go: its address is in the record (%t) or left it %s ago", isIn, out)
+	}
 }
 
 func (r *rules) hold(w *world, when string) {

@@ -67,13 +67,15 @@ func (r *Reconciler) act(ctx context.Context, o *observation, s step) (failure, 
 		return r.deploy(ctx, o)
 	case avoid:
 		return r.avoid(ctx, o, s)
+	case noteLeft:
+		return nil, r.noteLeft(ctx, o, s.keptFor)
 	case removeFinalizer:
 		return nil, r.letGo(ctx, o, s.because)
 	}
 	return r.actOutside(ctx, o, s), nil
 }
 
-// actOutside takes the steps that change something in MAAS or in a workload cluster, and nothing here.
+// actOutside takes the steps that change something in MAAS, in a workload cluster or in the Machine, and nothing in the object.
 func (r *Reconciler) actOutside(ctx context.Context, o *observation, s step) error {
 	ctx, cancel := context.WithTimeout(ctx, writePatience)
 	defer cancel()
@@ -99,6 +101,10 @@ func (r *Reconciler) actOutside(ctx context.Context, o *observation, s step) err
 		return r.join(ctx, o, s.address)
 	case leaveDNS:
 		return r.leave(ctx, o)
+	case hookMachine:
+		return r.hook(ctx, o)
+	case unhookMachine:
+		return r.unhook(ctx, o)
 	case linkNode:
 		err := r.linkNodeOf(ctx, o)
 		if err == nil {
@@ -226,6 +232,7 @@ func (r *Reconciler) leave(ctx context.Context, o *observation) error {
 	}
 	state, err := r.Endpoint.Leave(ctx, record, o.systemID(), addresses...)
 	if err == nil && len(state.Removed) > 0 {
+		o.keptFor = max(state.TTL, endpoint.KeptFor)
 		r.tell(o, normal, telemetry.DNSDetached, telemetry.ActionPublishEndpoint, "%s left %s", strings.Join(state.Removed, ", "), record.FQDN())
 	}
 	return err

@@ -35,7 +35,8 @@ import (
 // +kubebuilder:rbac:groups=infrastructure.cluster.x-k8s.io,resources=maasmachines/status,verbs=get;patch;update
 // +kubebuilder:rbac:groups=infrastructure.cluster.x-k8s.io,resources=maasmachines/finalizers,verbs=update
 // +kubebuilder:rbac:groups=infrastructure.cluster.x-k8s.io,resources=maasclusters,verbs=get;list;watch
-// +kubebuilder:rbac:groups=cluster.x-k8s.io,resources=clusters;machines,verbs=get;list;watch
+// +kubebuilder:rbac:groups=cluster.x-k8s.io,resources=clusters,verbs=get;list;watch
+// +kubebuilder:rbac:groups=cluster.x-k8s.io,resources=machines,verbs=get;list;watch;patch
 // +kubebuilder:rbac:groups="",resources=secrets,verbs=get;list;watch
 // +kubebuilder:rbac:groups="",resources=events,verbs=create;patch
 // +kubebuilder:rbac:groups=events.k8s.io,resources=events,verbs=create;patch;update
@@ -59,6 +60,9 @@ type Reconciler struct {
 	WatchFilter string
 	// Now is the clock; nil means time.Now.
 	Now func() time.Time
+	// LookUp resolves the name of a control plane to addresses, as processes in the management cluster do; nil means that nobody is asked
+	// whether an address that left the record is still answered.
+	LookUp func(ctx context.Context, host string) ([]string, error)
 	// Probe asks whether an API server answers at an address; nil means a TLS handshake.
 	Probe func(ctx context.Context, address string, port int32) bool
 
@@ -79,8 +83,9 @@ func (r *Reconciler) Reconcile(ctx context.Context, request ctrl.Request) (ctrl.
 	if err := r.Client.Get(ctx, request.NamespacedName, object); err != nil {
 		if apierrors.IsNotFound(err) {
 			r.forget(request.NamespacedName)
+			return ctrl.Result{}, r.unhookOrphans(ctx, request.NamespacedName)
 		}
-		return ctrl.Result{}, client.IgnoreNotFound(err)
+		return ctrl.Result{}, err
 	}
 	if added, err := finalizers.EnsureFinalizer(ctx, r.Client, object, infrav1.MachineFinalizer); err != nil || added {
 		return ctrl.Result{}, err

@@ -62,6 +62,10 @@ type observation struct {
 	dns  dns
 	node nodeLink
 
+	siblings siblings
+	// keptFor is how long resolvers keep the machine's address, which left the record in this reconcile; 0 if it did not.
+	keptFor time.Duration
+
 	// tried holds what was done in this reconcile, and what came of it.
 	tried map[string]error
 }
@@ -91,6 +95,8 @@ type dns struct {
 	err       error
 	addresses []string
 	attached  bool // the machine's address is in the record
+	alone     bool // it is the only one there
+	answered  bool // it left, and is answered still
 	serves    bool // the machine's own API server answers
 }
 

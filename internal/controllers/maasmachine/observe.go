@@ -44,6 +44,9 @@ func (r *Reconciler) observeObjects(ctx context.Context, object *infrav1.MaasMac
 	if err := r.observePeers(ctx, &o); err != nil {
 		return o, err
 	}
+	if err := r.observeSiblings(ctx, &o); err != nil {
+		return o, err
+	}
 	// It is read from the API server each time, and nobody needs it once the machine was deployed or goes.
 	if !o.provisioned() && !o.deleting() {
 		o.bootstrap, err = r.bootstrapOf(ctx, o.owner)
@@ -132,6 +135,8 @@ func (r *Reconciler) observeDNS(ctx context.Context, o *observation) {
 	}
 	o.dns.addresses = state.Addresses
 	o.dns.attached = o.address() != "" && state.Has(o.address())
+	o.dns.alone = o.dns.attached && len(state.Addresses) == 1
+	o.dns.answered = !o.dns.attached && r.stillAnswered(ctx, o, record.FQDN())
 	o.dns.serves = r.apiServerServes(ctx, o)
 }
 

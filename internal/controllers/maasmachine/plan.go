@@ -13,6 +13,9 @@ import (
 
 // next decides what is done next. It is the whole life of a machine: claim, deploy, keep, release.
 func next(o observation) step {
+	if s, due := nextUnhook(o); due {
+		return s
+	}
 	switch {
 	case o.deleting():
 		return nextRelease(o)
@@ -221,10 +224,8 @@ func nextInstall(o observation, w wait) step {
 
 // nextKeep: the machine was deployed for this object. Nothing here deploys it again.
 func nextKeep(o observation) step {
-	if o.leaving() {
-		if done, _ := o.did(leaveDNS{}); !done && o.dns.attached {
-			return leaveDNS{}
-		}
+	if s, due := nextDepart(o); due {
+		return s
 	}
 	s := stateOf(o.machine)
 	if s.deploy != runs {
@@ -237,6 +238,9 @@ func nextKeep(o observation) step {
 	if done, _ := o.did(mark); !done && !o.annotated(o.machine) && !o.machine.Locked {
 		return mark
 	}
+	if hook, due := nextHook(o); due && o.dns.attached {
+		return hook // it joined under an older version, or somebody took the hook away
+	}
 	if join, due := nextJoin(o); due {
 		return join
 	}
@@ -246,7 +250,10 @@ func nextKeep(o observation) step {
 	if done, _ := o.did(powerOn{}); !done && o.mayPowerOn() {
 		return powerOn{}
 	}
+	held, isHeld := o.departing()
 	switch {
+	case isHeld:
+		return held
 	case o.node.node != nil && o.node.node.Spec.ProviderID == "":
 		return wait{after: moving}
 	case isStuckOff(o.machine):
@@ -259,14 +266,20 @@ func nextKeep(o observation) step {
 
 // nextJoin: the first machine of a control plane joins the record as soon as it has an address, for kubeadm itself needs the
 // name; the others when their own API server serves.
-func nextJoin(o observation) (joinDNS, bool) {
+func nextJoin(o observation) (step, bool) {
 	join := joinDNS{o.address()}
 	done, _ := o.did(join)
 	if done || !o.controlPlane() || !o.dns.managed || o.dns.err != nil || o.dns.attached || o.leaving() || join.address == "" {
 		return join, false
 	}
 	first := !o.controlPlaneInitialized() && len(o.dns.addresses) == 0
-	return join, first || o.dns.serves && stateOf(o.machine).deploy == runs
+	if !first && (!o.dns.serves || stateOf(o.machine).deploy != runs) {
+		return join, false
+	}
+	if hook, due := nextHook(o); due {
+		return hook, true
+	}
+	return join, true
 }
 
 func (o observation) controlPlaneInitialized() bool {

@@ -55,11 +55,16 @@ func TestPower(t *testing.T) {
 	}
 }
 
-// controlPlaneOf makes the machine one of the control plane, whose record has the given addresses.
+// controlPlaneOf makes the machine one of the control plane, whose record has the given addresses. Its Machine waits for us, unless
+// Cluster API deleted the object already.
 func controlPlaneOf(record ...string) func(*observation) {
 	return func(o *observation) {
 		o.owner.Labels = map[string]string{clusterv1.MachineControlPlaneLabel: ""}
 		o.dns = dns{managed: true, addresses: record, attached: strings.Contains(strings.Join(record, " "), "10.0.0.1")}
+		o.dns.alone = o.dns.attached && len(record) == 1
+		if !o.deleting() {
+			o.owner.Annotations = map[string]string{infrav1.EndpointHookAnnotation: ""}
+		}
 	}
 }
 
@@ -96,8 +101,8 @@ func TestDNS(t *testing.T) {
 			o.dns.managed, o.dns.external = false, true
 		}), "all is well"},
 		"one whose Machine goes leaves at once":                    {seen(keeping, maas.StatusDeployed, controlPlaneOf("10.0.0.1"), ownerGoes), "leave DNS"},
-		"one whose Machine goes leaves, though it was the last":    {seen(keeping, maas.StatusRescueMode, controlPlaneOf("10.0.0.1"), ownerGoes), "leave DNS"},
-		"one whose Machine goes does not join":                     {seen(keeping, maas.StatusDeployed, controlPlaneOf(), serves, ownerGoes), "all is well"},
+		"one whose Machine goes leaves, though it was the last":    {seen(keeping, maas.StatusRescueMode, controlPlaneOf("10.0.0.1"), ownerGoes, unhooked), "leave DNS"},
+		"one whose Machine goes does not join":                     {seen(keeping, maas.StatusDeployed, controlPlaneOf(), serves, ownerGoes), "note left"},
 		"deleted, it leaves before it is released":                 {seen(giveBack, maas.StatusDeployed, controlPlaneOf("10.0.0.1")), "leave DNS"},
 		"when it left, it is released":                             {seen(giveBack, maas.StatusDeployed, controlPlaneOf("10.0.0.9")), "release aaaaa1"},
 		"when it cannot leave, it is not released":                 {seen(giveBack, maas.StatusDeployed, controlPlaneOf("10.0.0.1"), tried(leaveDNS{}, maas.ErrForbidden)), "wait: Deleting LeavingDNS"},

@@ -241,6 +241,9 @@ func TestFirstControlPlaneMachineJoinsDNSBeforeItIsDeployed(t *testing.T) {
 	if w.inMAAS(cp1.SystemID).Status != simulator.StatusDeployed {
 		t.Error("released before it was deleted")
 	}
+	w.expect("cp1", infrav1.MachineDNSAttachedCondition, metav1.ConditionFalse, infrav1.DNSForgettingReason)
+	w.until("cp1", func() bool { return !w.isHooked("cp1") })
+	w.reconcile("cp1")
 	w.expect("cp1", infrav1.MachineDNSAttachedCondition, metav1.ConditionFalse, infrav1.DNSDetachedReason)
 	w.deleteOnly("cp1")
 	w.until("cp1", w.goneFrom("cp1"))

@@ -1,6 +1,7 @@
 package maasmachine
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -30,8 +31,11 @@ func statusOf(o observation, last wait) (infrav1.MaasMachineStatus, error) {
 	set(allocatedOf(o, last))
 	setErasing(object, deployedOf(o, last), set)
 	set(nodeOfStatus(o))
+	_, held := o.departing()
 	if o.unreadable == nil {
 		setPower(object, powerOf(o), set)
+	}
+	if o.unreadable == nil || held {
 		setOrDelete(object, infrav1.MachineDNSAttachedCondition, dnsOf(o), set)
 	}
 	setErasing(object, deletingOf(o, last), set)
@@ -192,13 +196,16 @@ func dnsOf(o observation) *metav1.Condition {
 	c := metav1.Condition{Type: infrav1.MachineDNSAttachedCondition, Status: metav1.ConditionFalse, Reason: infrav1.DNSAttachPendingReason}
 	leaving, left := o.did(leaveDNS{})
 	joining, joined := o.did(joinDNS{o.address()})
+	held, isHeld := o.departing()
 	switch {
+	case isHeld:
+		c.Reason, c.Message = held.reason, held.message
 	case o.dns.external:
 		c.Status, c.Reason, c.Message = metav1.ConditionTrue, infrav1.DNSNotManagedReason, "the endpoint is not managed by CAPMAAS"
 	case leaving && left == nil, o.leaving() && !o.dns.attached && o.dns.err == nil:
 		c.Reason, c.Message = infrav1.DNSDetachedReason, "the machine goes, and has left the record"
 	case o.leaving():
-		c.Reason, c.Message = infrav1.DNSDetachPendingReason, "the machine goes, and has yet to leave the record"
+		c.Reason, c.Message = infrav1.DNSDetachPendingReason, cmp.Or(o.staysBecause(), "the machine goes, and has yet to leave the record")
 		if leaving {
 			c.Message = endpoint.Explain(o.maasHost, left)
 		}

@@ -176,7 +176,8 @@ func TestDNSCondition(t *testing.T) {
 		"not yet":             {seen(keeping, maas.StatusDeployed, controlPlaneOf()), "False", infrav1.DNSAttachPendingReason},
 		"the user's endpoint": {seen(keeping, maas.StatusDeployed, controlPlaneOf(), func(o *observation) { o.dns = dns{external: true} }), "True", infrav1.DNSNotManagedReason},
 		"going, still in":     {seen(keeping, maas.StatusDeployed, controlPlaneOf("10.0.0.1"), ownerGoes), "False", infrav1.DNSDetachPendingReason},
-		"going, and out":      {seen(keeping, maas.StatusDeployed, controlPlaneOf(), ownerGoes), "False", infrav1.DNSDetachedReason},
+		"going, and known":    {seen(keeping, maas.StatusDeployed, controlPlaneOf(), ownerGoes, leftBefore(time.Second)), "False", infrav1.DNSForgettingReason},
+		"going, and out":      {seen(keeping, maas.StatusDeployed, controlPlaneOf(), ownerGoes, unhooked), "False", infrav1.DNSDetachedReason},
 		"unreadable":          {seen(keeping, maas.StatusDeployed, controlPlaneOf(), func(o *observation) { o.dns.err = maas.ErrUnavailable }), "Unknown", infrav1.DNSAttachPendingReason},
 	} {
 		t.Run(name, func(t *testing.T) {

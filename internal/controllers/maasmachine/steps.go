@@ -45,6 +45,12 @@ type (
 	joinDNS struct{ address string }
 	// leaveDNS takes it out.
 	leaveDNS struct{}
+	// hookMachine makes the Machine wait for us before its infrastructure is deleted.
+	hookMachine struct{}
+	// unhookMachine ends that.
+	unhookMachine struct{}
+	// noteLeft writes down that the machine left the record, and for how long resolvers keep what they had; 0 if that is not known.
+	noteLeft struct{ keptFor time.Duration }
 	// linkNode gives the machine's Node its provider ID.
 	linkNode struct{}
 	// powerOn switches on a machine that lost its power.
@@ -76,7 +82,7 @@ type (
 // its time: whose the machine is has to be seen anew then.
 func showsElsewhere(s step) bool {
 	switch s.(type) {
-	case beginDeploy, deployTaken, noteReturn, giveUp, endAttempt, setProviderID, linkNode, joinDNS:
+	case beginDeploy, deployTaken, noteReturn, giveUp, endAttempt, setProviderID, linkNode, joinDNS, hookMachine, noteLeft:
 		return true
 	}
 	return false
@@ -143,6 +149,9 @@ func (endAttempt) key() string      { return "end attempt" }
 func (setProviderID) key() string   { return "set provider ID" }
 func (joinDNS) key() string         { return "join DNS" }
 func (leaveDNS) key() string        { return "leave DNS" }
+func (hookMachine) key() string     { return "hook Machine" }
+func (unhookMachine) key() string   { return "unhook Machine" }
+func (noteLeft) key() string        { return "note left" }
 func (linkNode) key() string        { return "link Node" }
 func (powerOn) key() string         { return "power on" }
 func (s release) key() string       { return "release " + s.systemID }

@@ -46,6 +46,7 @@ type world struct {
 	workload client.Client
 	events   *events.FakeRecorder
 	probed   func(address string) bool
+	resolved func() []string // what the control plane's name leads to; nil is what MAAS has
 	// inventory and publisher are shared by all reconcilers; nil gives each one of its own, which remembers nothing.
 	inventory *inventory.Inventory
 	publisher *endpoint.Publisher
@@ -121,7 +122,10 @@ func (w *world) add(name string, controlPlane bool, change ...func(*infrav1.Maas
 	secret := name + "-bootstrap"
 	machine := &clusterv1.Machine{
 		ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: name, Labels: labels, UID: "uid"},
-		Spec:       clusterv1.MachineSpec{ClusterName: "c1", Bootstrap: clusterv1.Bootstrap{DataSecretName: &secret}},
+		Spec: clusterv1.MachineSpec{
+			ClusterName: "c1", Bootstrap: clusterv1.Bootstrap{DataSecretName: &secret},
+			InfrastructureRef: clusterv1.ContractVersionedObjectReference{APIGroup: infrav1.GroupVersion.Group, Kind: "MaasMachine", Name: name},
+		},
 	}
 	object := &infrav1.MaasMachine{
 		ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: name, Labels: labels, OwnerReferences: []metav1.OwnerReference{
@@ -159,6 +163,12 @@ func (w *world) reconciler() *Reconciler {
 		ClusterCache: clustercache.NewFakeClusterCache(w.workload, client.ObjectKey{Namespace: "default", Name: "c1"}, "maasmachine-watchNodes"),
 		Inventory:    machines, Reservations: &placement.Reservations{},
 		Recorder: w.events, Now: w.clock.Now, maxSteps: w.steps,
+		LookUp: func(context.Context, string) ([]string, error) {
+			if w.resolved != nil {
+				return w.resolved(), nil
+			}
+			return w.record(), nil
+		},
 		Probe: func(_ context.Context, address string, _ int32) bool { return w.probed != nil && w.probed(address) },
 	}
 }
