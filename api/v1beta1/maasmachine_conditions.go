@@ -46,9 +46,20 @@ const (
 	// it. Do: wait, for Cluster API sets the owner within seconds. An object that was made by hand never gets one: make a
 	// Machine or a MachineDeployment that refers to a MaasMachineTemplate.
 	WaitingForOwnerReason = "WaitingForOwnerMachine"
-	// UnsupportedBootstrapFormatReason: the bootstrap data is in a format that the image's cloud-init cannot read. Do: set
-	// format `cloud-config` in the KubeadmControlPlane, or in a new KubeadmConfigTemplate that the MachineDeployment refers to.
+	// UnsupportedBootstrapFormatReason: the bootstrap data is in another format than cloud-config, such as Ignition's. MAAS takes a machine for
+	// deployed when cloud-init in its image fetches the data, which nothing else does. Do: set format `cloud-config` in the KubeadmControlPlane,
+	// or in a new KubeadmConfigTemplate that the MachineDeployment refers to.
 	UnsupportedBootstrapFormatReason = "UnsupportedBootstrapFormat"
+	// InvalidBootstrapDataReason: cloud-init can make nothing of the bootstrap data, so that a machine would start with it and never join. Do:
+	// correct what makes the data, which the message says what is wrong with; then delete the Machine to get another.
+	InvalidBootstrapDataReason = "InvalidBootstrapData"
+	// BootstrapDataTooLargeReason: the request to deploy with the bootstrap data is larger than MAAS takes. Do: make its files fewer or shorter in
+	// the KubeadmControlPlane, or in a new KubeadmConfigTemplate that the MachineDeployment refers to.
+	BootstrapDataTooLargeReason = "BootstrapDataTooLarge"
+	// BootstrapTokenExpiredReason: the join token in the bootstrap data is not valid any more, because the Cluster was paused or its API server
+	// was away for longer than the token lives. Do: unpause the Cluster; where the message says that the token is gone, delete the Machine to get
+	// another.
+	BootstrapTokenExpiredReason = "BootstrapTokenExpired"
 	// ReleaseScriptsUnsupportedReason: `spec.release.scripts` names release scripts, and MAAS is older than 3.5, which cannot run them. Do:
 	// remove the scripts from the MaasMachine, and from its MaasMachineTemplate; or upgrade MAAS.
 	ReleaseScriptsUnsupportedReason = "ReleaseScriptsUnsupported"

@@ -67,7 +67,7 @@ func deploySituations() []situation {
 				w.add(worker)
 			},
 			shows:   "MachineDeployed=False DeployRefused",
-			message: "the bootstrap data of Machine prod-md-0 is too large for MAAS maas.example.com, or for a proxy before it: make its files fewer or shorter in the KubeadmControlPlane, or in a new KubeadmConfigTemplate that the MachineDeployment refers to",
+			message: "the bootstrap data of Machine prod-md-0 has 1 KiB, which makes a request of 5 KiB, too large for MAAS maas.example.com or for a proxy before it: make its files fewer or shorter in the KubeadmControlPlane, or in a new KubeadmConfigTemplate that the MachineDeployment refers to",
 			event:   "DeployFailed",
 			do:      "Make the bootstrap data smaller: fewer or shorter files in the KubeadmControlPlane, or in a new KubeadmConfigTemplate that the MachineDeployment refers to.",
 			mend:    (*world).heals,
@@ -254,7 +254,7 @@ func deploySituations() []situation {
 				}))
 			},
 			shows:   "MachineDeployed=False WaitingForBootstrapData",
-			message: "the Secret prod-md-0-bootstrap with the bootstrap data of Machine prod-md-0 is not there, or is empty: look at KubeadmConfig prod-md-0; if it does not come back, delete Machine prod-md-0 in Kubernetes to get another",
+			message: "the Secret prod-md-0-bootstrap with the bootstrap data of Machine prod-md-0 is not there: look at KubeadmConfig prod-md-0; if it does not come back, delete Machine prod-md-0 in Kubernetes to get another",
 			do:      "Look at the KubeadmConfig of the Machine. If the Secret does not come back, delete the Machine to get another.",
 		},
 		{

@@ -60,7 +60,7 @@ type section struct {
 func sections() []section {
 	return []section{
 		{"No machine is claimed", "Look at `MachineAllocated` of the MaasMachine.", claimSituations()},
-		{"Something is missing before a machine is claimed", "Look at `MachineAllocated` of the MaasMachine.", append(prerequisiteSituations(), imageSituations()...)},
+		{"Something is missing before a machine is claimed", "Look at `MachineAllocated` of the MaasMachine.", slices.Concat(prerequisiteSituations(), dataSituations(), imageSituations())},
 		{"A machine is not deployed", "Look at `MachineDeployed` of the MaasMachine.", deploySituations()},
 		{"A machine that ran does so no longer", "Look at `Ready` of the MaasMachine.", keepSituations()},
 		{"A machine runs, but not as part of its cluster", "Look at `NodeProviderIDSet` and `DNSAttached` of the MaasMachine.", joinSituations()},

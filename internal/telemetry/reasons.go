@@ -57,6 +57,8 @@ const (
 	InvalidClaim = "InvalidClaim"
 	// UnsupportedBootstrapFormat: the bootstrap data is in a format that the image's cloud-init cannot read. Do: see MachineAllocated.
 	UnsupportedBootstrapFormat = "UnsupportedBootstrapFormat"
+	// InvalidBootstrapData: no machine can be deployed with the bootstrap data, or none could join with it. Do: see MachineAllocated.
+	InvalidBootstrapData = "InvalidBootstrapData"
 	// PoweredOff: the machine's power is off, and was for some minutes. Do: see PoweredOn.
 	PoweredOff = "PoweredOff"
 	// NodeProviderIDConflict: the machine's Node carries the provider ID of another. Do: see NodeProviderIDSet.

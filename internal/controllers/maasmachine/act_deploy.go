@@ -17,8 +17,10 @@ func (r *Reconciler) deploy(ctx context.Context, o *observation) (failure, err e
 	if err != nil {
 		return nil, err
 	}
-	if secret == nil || len(secret.Data["value"]) == 0 {
-		return nil, errors.New("the bootstrap data went away")
+	now := *o
+	now.bootstrap = bootstrapOf(secret, o.object.Spec.Image)
+	if reason, _ := now.unusable(); reason != "" {
+		return nil, errors.New("the bootstrap data changed a moment ago") // the next reconcile says how
 	}
 	asking, cancel := context.WithTimeout(ctx, writePatience)
 	defer cancel()

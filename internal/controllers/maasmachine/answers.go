@@ -115,8 +115,7 @@ func (o observation) refusalOf(err error, r request) string {
 	var e *maas.Error
 	switch said := errors.As(err, &e) && e.Said; {
 	case e != nil && e.StatusCode == http.StatusRequestEntityTooLarge:
-		return fmt.Sprintf("the bootstrap data of %s is too large for MAAS %s, or for a proxy before it: make its files fewer or shorter %s",
-			o.ownerName(), o.maasHost, whereBootstrapIsSet)
+		return fmt.Sprintf("%s, too large for MAAS %s or for a proxy before it: %s", o.howLarge(), o.maasHost, o.makeSmaller())
 	case r.condition == infrav1.MachineDeployedCondition && strings.HasPrefix(words, "distro_series: ") && strings.Contains(words, "is not a valid distro_series"):
 		arch, _, _ := strings.Cut(o.machine.Architecture, "/")
 		return fmt.Sprintf("MAAS %s has no image %s for %s, the architecture of %s: upload it, or name another one in a new MaasMachineTemplate",

@@ -21,6 +21,7 @@ func TestWhatBecameOfARequest(t *testing.T) {
 	}
 	o := seen(deploying, maas.StatusAllocated, func(o *observation) {
 		o.machine.Architecture, o.object.Spec.Image = "arm64/generic", "u-2404"
+		o.bootstrap.size, o.bootstrap.request = 900<<10, 1300<<10
 		o.object.Spec.Storage, o.object.Spec.Subnets = "100GB", []string{"10.99.0.0/24", "space:dmz"}
 	})
 	erasing := seen(giveBack, maas.StatusFailedDiskErasing)
@@ -53,7 +54,7 @@ func TestWhatBecameOfARequest(t *testing.T) {
 		"no such image": {o.toDeploy(), said(maas.KindInvalid, 400, "distro_series: 'custom/u-2404' is not a valid distro_series. It should be one of: ''."), "DeployRefused", scarce,
 			"MAAS maas.test has no image custom/u-2404 for arm64, the architecture of machine m1 (aaaaa1): upload it, or name another one in a new MaasMachineTemplate"},
 		"too large": {o.toDeploy(), silent(maas.KindInvalid, 413, "the request is too large"), "DeployRefused", scarce,
-			"the bootstrap data of Machine w1 is too large for MAAS maas.test, or for a proxy before it: make its files fewer or shorter in the KubeadmControlPlane, or in a new KubeadmConfigTemplate that the MachineDeployment refers to"},
+			"the bootstrap data of Machine w1 has 900 KiB, which makes a request of 1.3 MiB, too large for MAAS maas.test or for a proxy before it: make its files fewer or shorter in the KubeadmControlPlane, or in a new KubeadmConfigTemplate that the MachineDeployment refers to"},
 		"a field that MAAS does not accept": {o.toAllocateAny(), said(maas.KindInvalid, 400, "subnets: No matching subnets found."), "ClaimRefused", scarce,
 			`MAAS maas.test does not accept spec.subnets "10.99.0.0/24, space:dmz" (No matching subnets found): correct it in a new MaasMachineTemplate`},
 		"something else that MAAS does not accept": {o.toAllocateAny(), said(maas.KindInvalid, 400, "agent_name: too long"), "ClaimRefused", scarce,

@@ -7,7 +7,6 @@ import (
 	"testing"
 	"time"
 
-	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/equality"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	clusterv1 "sigs.k8s.io/cluster-api/api/core/v1beta2"
@@ -302,25 +301,6 @@ func TestUserDataReachesTheMachineAsItIs(t *testing.T) {
 		if strings.Contains(e, userData) {
 			t.Errorf("user data in an event: %s", e)
 		}
-	}
-}
-
-func TestIgnitionIsRefusedBeforeAnythingIsClaimed(t *testing.T) {
-	t.Parallel()
-	w := newWorld(t)
-	w.add("w1", false)
-	secret := &corev1.Secret{}
-	if err := w.client.Get(context.Background(), client.ObjectKey{Namespace: "default", Name: "w1-bootstrap"}, secret); err != nil {
-		t.Fatal(err)
-	}
-	secret.Data["format"] = []byte("ignition")
-	if err := w.client.Update(context.Background(), secret); err != nil {
-		t.Fatal(err)
-	}
-	w.pass("w1", time.Minute)
-	w.expect("w1", infrav1.MachineReadyCondition, metav1.ConditionFalse, infrav1.UnsupportedBootstrapFormatReason)
-	if len(w.region.Requests()) != 0 {
-		t.Error("MAAS was asked for something")
 	}
 }
 

@@ -60,7 +60,11 @@ func (o observation) waitsForBootstrap() string {
 	case o.bootstrap.secret == "":
 		return fmt.Sprintf("waiting for the bootstrap data of %s: workers wait until the control plane is initialized; if it stays so after that, look at %s", o.ownerName(), o.bootstrapName())
 	}
-	return fmt.Sprintf("the Secret %s with the bootstrap data of %s is not there, or is empty: look at %s", o.bootstrap.secret, o.ownerName(), o.bootstrapName())
+	what := "is not there"
+	if o.bootstrap.found {
+		what = `has nothing under the key "value"`
+	}
+	return fmt.Sprintf("the Secret %s with the bootstrap data of %s %s: look at %s", o.bootstrap.secret, o.ownerName(), what, o.bootstrapName())
 }
 
 // clusterName names the Cluster that the object's label names.

@@ -81,13 +81,6 @@ const (
 	holdsUnproven                 // its owner is our user, but this object never had a claim
 )
 
-// bootstrap is what is known of the user data, without the data.
-type bootstrap struct {
-	ready  bool
-	secret string // the name of the Secret that is to hold it; "" while nobody named one
-	format string // "" means cloud-config
-}
-
 // dns is what is known of the control plane's record.
 type dns struct {
 	managed   bool // there is a record of ours to be in

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"time"
 
-	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	clusterv1 "sigs.k8s.io/cluster-api/api/core/v1beta2"
 	"sigs.k8s.io/cluster-api/util"
@@ -49,7 +48,7 @@ func (r *Reconciler) observeObjects(ctx context.Context, object *infrav1.MaasMac
 	}
 	// It is read from the API server each time, and nobody needs it once the machine was deployed or goes.
 	if !o.provisioned() && !o.deleting() {
-		o.bootstrap, err = r.bootstrapOf(ctx, o.owner)
+		err = r.observeBootstrap(ctx, &o)
 	}
 	return o, err
 }
@@ -68,35 +67,6 @@ func (r *Reconciler) clusterOf(ctx context.Context, object *infrav1.MaasMachine)
 		return nil, fmt.Errorf("read the Cluster: %w", err)
 	}
 	return cluster, nil
-}
-
-// bootstrapOf looks whether the user data is there, and in which format.
-func (r *Reconciler) bootstrapOf(ctx context.Context, owner *clusterv1.Machine) (bootstrap, error) {
-	b := bootstrap{}
-	if owner != nil && owner.Spec.Bootstrap.DataSecretName != nil {
-		b.secret = *owner.Spec.Bootstrap.DataSecretName
-	}
-	secret, err := r.bootstrapSecret(ctx, owner)
-	if err == nil && secret != nil {
-		b.ready, b.format = len(secret.Data["value"]) > 0, string(secret.Data["format"])
-	}
-	return b, err
-}
-
-// bootstrapSecret reads the secret with the user data; nil if there is none yet.
-func (r *Reconciler) bootstrapSecret(ctx context.Context, owner *clusterv1.Machine) (*corev1.Secret, error) {
-	if owner == nil || owner.Spec.Bootstrap.DataSecretName == nil {
-		return nil, nil
-	}
-	secret := &corev1.Secret{}
-	key := client.ObjectKey{Namespace: owner.Namespace, Name: *owner.Spec.Bootstrap.DataSecretName}
-	if err := r.Client.Get(ctx, key, secret); err != nil {
-		if apierrors.IsNotFound(err) {
-			return nil, nil
-		}
-		return nil, fmt.Errorf("read the bootstrap data: %w", err)
-	}
-	return secret, nil
 }
 
 // observeWorld gathers what MAAS and the workload cluster know; it is done anew before each step.

@@ -133,16 +133,13 @@ func (o observation) prerequisite() (wait, bool) {
 			fmt.Sprintf("waiting until %s is provisioned: look at its conditions", o.infraName())
 	case o.lacksScripts() != "":
 		w.reason, w.message = infrav1.ReleaseScriptsUnsupportedReason, o.lacksScripts()
-	case !o.bootstrap.ready:
-		w.reason, w.message = infrav1.WaitingForBootstrapDataReason, o.waitsForBootstrap()
-	case o.bootstrap.format != "" && o.bootstrap.format != "cloud-config":
-		w.reason = infrav1.UnsupportedBootstrapFormatReason
-		w.message = fmt.Sprintf("the bootstrap data of %s is in format %q, and only cloud-config is supported: set the format %s",
-			o.ownerName(), o.bootstrap.format, whereBootstrapIsSet)
 	default:
-		return wait{}, false
+		w.reason, w.message = o.unusable()
+		if w.reason == infrav1.BootstrapTokenExpiredReason {
+			w.after = releasing // nobody tells when it was renewed
+		}
 	}
-	return w, true
+	return w, w.reason != ""
 }
 
 // nextLost: the machine in the spec is not, or no longer, ours.
