@@ -4,7 +4,6 @@ import (
 	"context"
 	"slices"
 	"strconv"
-	"strings"
 
 	"k8s.io/apimachinery/pkg/util/validation/field"
 	"sigs.k8s.io/controller-runtime/pkg/webhook/admission"
@@ -116,8 +115,10 @@ func zones(names []string, path *field.Path) field.ErrorList {
 	var found field.ErrorList
 	for i, name := range names {
 		switch {
-		case strings.TrimSpace(name) == "" || nameFault(name) != "":
-			found = append(found, field.Invalid(path.Index(i), name, "must be the name of a zone in MAAS, without spaces around it"))
+		case name == "":
+			found = append(found, field.Invalid(path.Index(i), name, "must be the name of a zone in MAAS"))
+		case placeFault(name) != "":
+			found = append(found, field.Invalid(path.Index(i), name, placeFault(name)))
 		case slices.Contains(names[:i], name):
 			found = append(found, field.Duplicate(path.Index(i), name))
 		}

@@ -52,7 +52,7 @@ func changedMachine(before, now *infrav1.MaasMachine) field.ErrorList {
 		"cannot be changed: the machine was chosen and installed by it. For another machine, make another template and let the Machine be replaced",
 		"failureDomain", "keepFailed", "release", "deployTimeout", "deployAttempts", "systemID", "providerID")
 	if before.Spec.FailureDomain != now.Spec.FailureDomain {
-		if fault := nameFault(now.Spec.FailureDomain); fault != "" {
+		if fault := placeFault(now.Spec.FailureDomain); fault != "" {
 			found = append(found, field.Invalid(spec.Child("failureDomain"), now.Spec.FailureDomain, fault))
 		}
 	}

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 	"time"
+	"unicode"
 
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
@@ -22,8 +23,8 @@ func wellFormed(spec infrav1.MaasMachineSpec, path *field.Path) field.ErrorList 
 		fault        func(string) string
 	}{
 		{"image", spec.Image, imageFault},
-		{"failureDomain", spec.FailureDomain, nameFault},
-		{"resourcePool", spec.ResourcePool, nameFault},
+		{"failureDomain", spec.FailureDomain, placeFault},
+		{"resourcePool", spec.ResourcePool, placeFault},
 		{"architecture", spec.Architecture, architectureFault},
 		{"storage", spec.Storage, storageFault},
 		{"interfaces", spec.Interfaces, interfacesFault},
@@ -31,7 +32,11 @@ func wellFormed(spec infrav1.MaasMachineSpec, path *field.Path) field.ErrorList 
 		if text.value == "" {
 			continue
 		}
-		if fault := text.fault(text.value); fault != "" {
+		fault := text.fault(text.value)
+		if fault == "" && !isPrintable(text.value) {
+			fault = unprintable
+		}
+		if fault != "" {
 			found = append(found, field.Invalid(path.Child(text.field), text.value, fault))
 		}
 	}
@@ -49,6 +54,11 @@ func wellFormed(spec infrav1.MaasMachineSpec, path *field.Path) field.ErrorList 
 	for i, subnet := range spec.Subnets {
 		if fault := nameFault(subnet); fault != "" || subnet == "" {
 			found = append(found, field.Invalid(path.Child("subnets").Index(i), subnet, "must be a subnet as MAAS specifies it, without spaces around it"))
+		}
+	}
+	for _, text := range []struct{ field, value string }{{"subnet", spec.AddressFrom.Subnet}, {"interface", spec.AddressFrom.Interface}} {
+		if fault := nameFault(text.value); fault != "" {
+			found = append(found, field.Invalid(path.Child("addressFrom", text.field), text.value, fault))
 		}
 	}
 	return found
@@ -125,7 +135,7 @@ func kept(before, now infrav1.MaasMachineSpec, path *field.Path, because string,
 // identity checks the names of the machine that a MaasMachine has: each well-formed, and both of one machine.
 func identity(spec infrav1.MaasMachineSpec, path *field.Path) field.ErrorList {
 	var found field.ErrorList
-	if strings.ContainsFunc(spec.SystemID, notInSystemID) {
+	if spec.SystemID != "" && !infrav1.IsSystemID(spec.SystemID) {
 		found = append(found, field.Invalid(path.Child("systemID"), spec.SystemID, "must be a system ID of MAAS, such as 4y3h7n"))
 	}
 	if spec.ProviderID == "" {
@@ -133,7 +143,7 @@ func identity(spec infrav1.MaasMachineSpec, path *field.Path) field.ErrorList {
 	}
 	id, ok := infrav1.SystemIDOf(spec.ProviderID)
 	switch {
-	case !ok || strings.ContainsFunc(id, notInSystemID):
+	case !ok || !isPrintable(spec.ProviderID):
 		found = append(found, field.Invalid(path.Child("providerID"), spec.ProviderID, "must be maas:///<zone>/<system ID>"))
 	case spec.SystemID != "" && spec.SystemID != id:
 		found = append(found, field.Invalid(path.Child("providerID"), spec.ProviderID, "must end in the system ID that stands in "+
@@ -142,6 +152,7 @@ func identity(spec infrav1.MaasMachineSpec, path *field.Path) field.ErrorList {
 	return found
 }
 
-func notInSystemID(r rune) bool {
-	return (r < 'a' || r > 'z') && (r < 'A' || r > 'Z') && (r < '0' || r > '9') && r != '-'
+// isPrintable says that a text holds nothing that cannot be seen.
+func isPrintable(text string) bool {
+	return !strings.ContainsFunc(text, func(r rune) bool { return !unicode.IsGraphic(r) || r == unicode.ReplacementChar })
 }

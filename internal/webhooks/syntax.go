@@ -94,10 +94,26 @@ func interfaceKeys() []string {
 	}
 }
 
-// nameFault: no pool, zone or subnet of MAAS has a name with spaces around it.
+// nameFault: nothing in MAAS has a name with spaces around it, or with what cannot be seen in it.
 func nameFault(name string) string {
-	if name != strings.TrimSpace(name) {
+	switch {
+	case name != strings.TrimSpace(name):
 		return "must have no spaces around it"
+	case !isPrintable(name):
+		return unprintable
+	}
+	return ""
+}
+
+const unprintable = "must have no line breaks and no other characters that cannot be seen"
+
+// placeFault: MAAS 3.3 to 3.7 name zones and pools with letters, digits, hyphens, underscores and, within, spaces.
+func placeFault(name string) string {
+	if fault := nameFault(name); fault != "" {
+		return fault
+	}
+	if strings.ContainsFunc(name, func(r rune) bool { return notInTag(r) && r != ' ' }) {
+		return "must be one name as MAAS has them, of letters, digits, spaces, hyphens and underscores"
 	}
 	return ""
 }

@@ -15,6 +15,7 @@ import (
 	infrav1 "github.com/capmaas/cluster-api-provider-maas/api/v1beta1"
 	"github.com/capmaas/cluster-api-provider-maas/internal/checks"
 	"github.com/capmaas/cluster-api-provider-maas/internal/endpoint"
+	"github.com/capmaas/cluster-api-provider-maas/internal/oneline"
 	"github.com/capmaas/cluster-api-provider-maas/maas"
 )
 
@@ -266,10 +267,7 @@ func firstComplaint(object *infrav1.MaasCluster) string {
 }
 
 func setCondition(object *infrav1.MaasCluster, kind string, status metav1.ConditionStatus, reason, message string) {
-	if len(message) > maxMessage {
-		message = strings.ToValidUTF8(message[:maxMessage], "") + " …"
-	}
-	conditions.Set(object, metav1.Condition{Type: kind, Status: status, Reason: reason, Message: message})
+	conditions.Set(object, metav1.Condition{Type: kind, Status: status, Reason: reason, Message: oneline.Of(message, maxMessage)})
 }
 
 func isStep[S step](s step) bool {

@@ -2,6 +2,7 @@ package maascluster
 
 import (
 	"cmp"
+	"fmt"
 	"strings"
 
 	corev1 "k8s.io/api/core/v1"
@@ -9,13 +10,17 @@ import (
 	"sigs.k8s.io/cluster-api/util/conditions"
 
 	infrav1 "github.com/capmaas/cluster-api-provider-maas/api/v1beta1"
+	"github.com/capmaas/cluster-api-provider-maas/internal/oneline"
 	"github.com/capmaas/cluster-api-provider-maas/internal/telemetry"
 )
+
+// maxNote leaves room below the 1024 bytes above which an API server refuses an event.
+const maxNote = 1000
 
 // tell records as events what became different.
 func (r *Reconciler) tell(object, before *infrav1.MaasCluster, done outcome) {
 	event := func(kind, reason, action, note string, args ...any) {
-		r.Recorder.Eventf(object, nil, kind, reason, action, note, args...)
+		r.Recorder.Eventf(object, nil, kind, reason, action, "%s", oneline.Of(fmt.Sprintf(note, args...), maxNote))
 	}
 	if done.state.Created {
 		event(corev1.EventTypeNormal, telemetry.EndpointPublished, telemetry.ActionPublishEndpoint,

@@ -67,5 +67,6 @@ func addressesOf(m *maas.Machine, from infrav1.AddressSelector) []clusterv1.Mach
 	if m.FQDN != "" {
 		all = append(all, clusterv1.MachineAddress{Type: clusterv1.MachineInternalDNS, Address: m.FQDN})
 	}
-	return all
+	all = slices.DeleteFunc(all, func(a clusterv1.MachineAddress) bool { return len([]rune(a.Address)) > maxText })
+	return all[:min(len(all), maxAddresses)]
 }

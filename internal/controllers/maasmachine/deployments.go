@@ -60,7 +60,7 @@ const maxDeployments = 10
 func changeDeployment(m *infrav1.MaasMachine, systemID, name string, now time.Time, change func(*deployment)) {
 	all := deploymentsOf(m)
 	if len(all) == 0 || !all[len(all)-1].isOf(systemID) {
-		all = append(all, deployment{Machine: systemID, Name: name, Began: inSeconds(now)})
+		all = append(all, deployment{Machine: systemID, Name: brief(name, maxName), Began: inSeconds(now)})
 	}
 	change(&all[len(all)-1])
 	text, err := json.Marshal(all[max(0, len(all)-maxDeployments):])

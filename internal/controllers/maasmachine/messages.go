@@ -8,6 +8,7 @@ import (
 	clusterv1 "sigs.k8s.io/cluster-api/api/core/v1beta2"
 
 	infrav1 "github.com/capmaas/cluster-api-provider-maas/api/v1beta1"
+	"github.com/capmaas/cluster-api-provider-maas/internal/oneline"
 	"github.com/capmaas/cluster-api-provider-maas/maas"
 )
 
@@ -15,7 +16,9 @@ import (
 func (o observation) nameOf(m *maas.Machine) string { return shortName(m) + " in MAAS " + o.maasHost }
 
 // shortName is for sentences that name MAAS already.
-func shortName(m *maas.Machine) string { return fmt.Sprintf("machine %s (%s)", m.Hostname, m.SystemID) }
+func shortName(m *maas.Machine) string {
+	return fmt.Sprintf("machine %s (%s)", brief(m.Hostname, maxName), m.SystemID)
+}
 
 // storedName names the machine of the spec, even where MAAS does not show it any more.
 func (o observation) storedName() string {
@@ -190,10 +193,7 @@ func (o observation) abandonReason() string {
 }
 
 // brief makes one line of a text that somebody else wrote, and cuts it after some bytes.
-func brief(text string, limit int) string {
-	text = strings.Join(strings.Fields(text), " ")
-	if len(text) > limit {
-		text = strings.ToValidUTF8(text[:limit], "") + "…"
-	}
-	return text
-}
+func brief(text string, limit int) string { return oneline.Of(text, limit) }
+
+// maxName is how much of a machine's name is shown, in bytes. MAAS takes 63.
+const maxName = 63

@@ -128,7 +128,10 @@ func (o observation) contradiction() string {
 
 // identify reads the system ID from a spec.
 func identify(spec infrav1.MaasMachineSpec) (systemID, contradiction string) {
-	if spec.ProviderID == "" {
+	switch {
+	case spec.SystemID != "" && !infrav1.IsSystemID(spec.SystemID):
+		return "", "spec.systemID is no system ID of MAAS"
+	case spec.ProviderID == "":
 		return spec.SystemID, ""
 	}
 	id, ok := infrav1.SystemIDOf(spec.ProviderID)
@@ -144,7 +147,7 @@ func identify(spec infrav1.MaasMachineSpec) (systemID, contradiction string) {
 // correction is what a person can do about a contradiction.
 func (o observation) correction() string {
 	switch stored := o.object.Spec.SystemID; {
-	case stored != "":
+	case infrav1.IsSystemID(stored):
 		return "set spec.providerID back to maas:///<zone>/" + stored
 	case o.deleting():
 		return "correct it"
@@ -157,7 +160,7 @@ func (o observation) meant() string {
 	spec := o.object.Spec
 	other, _ := infrav1.SystemIDOf(spec.ProviderID)
 	switch {
-	case spec.SystemID == "":
+	case !infrav1.IsSystemID(spec.SystemID):
 		return "the machine"
 	case other == "":
 		return spec.SystemID

@@ -25,6 +25,7 @@ func statusOf(o observation, last wait) (infrav1.MaasMachineStatus, error) {
 			return
 		}
 		c.LastTransitionTime = metav1.NewTime(o.now)
+		c.Message = brief(c.Message, maxMessage) // names in MAAS and what somebody wrote into annotations are in it
 		conditions.Set(object, *c)
 	}
 	describe(&object.Status, o)
@@ -62,13 +63,30 @@ func describe(status *infrav1.MaasMachineStatus, o observation) {
 		return
 	}
 	m := o.machine
-	status.Hostname, status.MachineState, status.PowerState = m.Hostname, m.Status.String(), string(m.PowerState)
-	status.FailureDomain = m.Zone.Name
+	// What is longer than the schema takes would keep all of the status from being written.
+	status.Hostname, status.MachineState, status.PowerState = fitting(m.Hostname, maxText), m.Status.String(), fitting(string(m.PowerState), maxPowerState)
+	status.FailureDomain = fitting(m.Zone.Name, maxText)
 	status.Addresses = addressesOf(m, o.object.Spec.AddressFrom)
 	if o.provisioned() && m.Status == maas.StatusDeployed {
 		yes := true
 		status.Initialization.Provisioned = &yes
 	}
+}
+
+// What the schema takes: characters of a text, characters of a power state, and addresses. A message of a condition may be longer, but nobody reads it.
+const (
+	maxText       = 256
+	maxPowerState = 64
+	maxAddresses  = 256
+	maxMessage    = 1000
+)
+
+// fitting cuts a text after some characters.
+func fitting(text string, limit int) string {
+	if all := []rune(text); len(all) > limit {
+		return string(all[:limit])
+	}
+	return text
 }
 
 // from makes the condition that is waited for, if it is of the type.

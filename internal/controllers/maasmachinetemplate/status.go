@@ -9,6 +9,7 @@ import (
 
 	infrav1 "github.com/capmaas/cluster-api-provider-maas/api/v1beta1"
 	"github.com/capmaas/cluster-api-provider-maas/internal/checks"
+	"github.com/capmaas/cluster-api-provider-maas/internal/oneline"
 )
 
 // operatingSystem is that of all Nodes: cloud-init and kubeadm run on no other here.
@@ -29,9 +30,7 @@ func setStatus(object *infrav1.MaasMachineTemplate, seen facts) {
 	c := conditionOf(seen, offered)
 	c.Type = infrav1.TemplateCapacityKnownCondition
 	c.ObservedGeneration = object.Generation
-	if len(c.Message) > maxMessage {
-		c.Message = strings.ToValidUTF8(c.Message[:maxMessage], "") + " …"
-	}
+	c.Message = oneline.Of(c.Message, maxMessage)
 	conditions.Set(object, c)
 }
 
