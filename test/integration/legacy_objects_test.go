@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"path/filepath"
+	"slices"
 	"time"
 
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
@@ -154,7 +155,7 @@ func installOurCRDs(ctx context.Context, config *rest.Config, api client.Client)
 
 func storeLegacyObjects(ctx context.Context, api client.Client) error {
 	owners := map[string]*unstructured.Unstructured{}
-	for _, document := range append(documents(legacyObjects), documents(staleObjects)...) {
+	for _, document := range slices.Concat(documents(legacyObjects), documents(staleObjects), documents(shapedObjects)) {
 		object := &unstructured.Unstructured{}
 		if err := yaml.Unmarshal([]byte(document), object); err != nil {
 			return fmt.Errorf("read a legacy object: %w", err)
