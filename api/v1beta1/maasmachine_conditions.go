@@ -84,6 +84,10 @@ const (
 	// neither touched nor given up. Do: put a key of that user into `MAAS_API_KEY`, and restart the manager.
 	// All machines of that user show this: do not release them.
 	MachineOfAnotherUserReason = "MachineOfAnotherUser"
+	// MachineInAnotherMAASReason: the machine was allocated in another MAAS than the manager talks to, and this one does not have it. It is
+	// not given up, and no other is claimed. Do: point `MAAS_ENDPOINT` back to that MAAS, and restart the manager. If it is the same MAAS under
+	// another name, and the machine was deleted there, set the annotation `infrastructure.cluster.x-k8s.io/maas-host` to the new name.
+	MachineInAnotherMAASReason = "MachineInAnotherMAAS"
 	// InvalidClaimReason: the stored provider ID and system ID contradict each other, or cannot be read, or the claim is that of
 	// another object: somebody edited or copied them. Do: what the message says: set `spec.providerID` back, or delete the copy and its Machine.
 	InvalidClaimReason = "InvalidClaim"

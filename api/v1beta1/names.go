@@ -32,6 +32,16 @@ const (
 	// administrators, so with the key of another user they look like somebody else's.
 	UserAnnotation = "infrastructure.cluster.x-k8s.io/maas-user"
 
+	// HostAnnotation on a MaasMachine names the MAAS that was asked for its machine, as MAAS_ENDPOINT names it (host, and port if any). A
+	// manager that is pointed at another MAAS does not find the machine there, and must not take it for gone. It follows by itself when the
+	// same machine is found under another name of MAAS; whoever knows that it is gone there may set it by hand.
+	HostAnnotation = "infrastructure.cluster.x-k8s.io/maas-host"
+
+	// ExtraMachinesAnnotation on a MaasMachine lists the system IDs, with commas between them, of machines that its claim got beside the one
+	// that it keeps, for a request was answered late. Each stands there until it is given back: MAAS forgets the claim when a release starts,
+	// so that nothing else would tell of one whose release fails.
+	ExtraMachinesAnnotation = "infrastructure.cluster.x-k8s.io/maas-extra-machines"
+
 	// AbandonAnnotation on a MaasMachine that is being deleted lets it go although its machine could not be released. Its
 	// value is the reason, which is recorded.
 	AbandonAnnotation = "infrastructure.cluster.x-k8s.io/maas-abandon"

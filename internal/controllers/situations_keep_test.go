@@ -65,6 +65,18 @@ func keepSituations() []situation {
 			mend:    func(w *world) { w.startsWith(ourKey) },
 		},
 		{
+			name: "CAPMAAS was pointed at another MAAS",
+			wrong: func(w *world) {
+				w.runs(worker)
+				w.pointsAtOther()
+			},
+			shows:   "MachineAllocated=False MachineInAnotherMAAS",
+			message: "machine node1 (aaaaa1) was allocated in MAAS maas.example.com, and MAAS other.example.com has no machine of this claim: point MAAS_ENDPOINT to MAAS maas.example.com; if both are the same MAAS, set annotation infrastructure.cluster.x-k8s.io/maas-host=other.example.com",
+			event:   "MachineUnusable",
+			do:      "Point `MAAS_ENDPOINT` back to the MAAS that has the machine, and restart the manager: nothing is given up until then, and nothing is claimed in its place. If it is the same MAAS under another name, and the machine was released or deleted there meanwhile, set the annotation; all machines that are still there are found under the new name by themselves.",
+			mend:    (*world).pointsBack,
+		},
+		{
 			name:    "An operator marked the running machine broken",
 			wrong:   ran(func(w *world, id string) error { return w.marksBroken(id, "the fan is broken") }),
 			shows:   "MachineDeployed=False MachineLeftDeployed",

@@ -95,15 +95,7 @@ func newWorld(t *testing.T, change func(*simulator.Config)) *world {
 	if w.region, err = simulator.New(cfg); err != nil {
 		t.Fatal(err)
 	}
-	handler := w.region.Handler()
-	server := httptest.NewServer(http.HandlerFunc(func(answer http.ResponseWriter, r *http.Request) {
-		// Else the server would tell the real time.
-		answer.Header().Set("Date", w.clock.Now().UTC().Format(http.TimeFormat))
-		handler.ServeHTTP(answer, r)
-	}))
-	t.Cleanup(func() { server.Close(); w.region.Close() })
-	w.network = newNetwork(server.Listener.Addr().String())
-	t.Cleanup(w.network.real.CloseIdleConnections)
+	w.network = &network{real: w.serve(w.region)}
 	scheme := runtime.NewScheme() // a small one, for the fake clients walk through all of it
 	for _, add := range []func(*runtime.Scheme) error{corev1.AddToScheme, clusterv1.AddToScheme, infrav1.AddToScheme} {
 		w.must(add(scheme))
@@ -116,18 +108,34 @@ func newWorld(t *testing.T, change func(*simulator.Config)) *world {
 	return w
 }
 
+// serve lets a region answer, and returns the way to it.
+func (w *world) serve(region *simulator.Region) *http.Transport {
+	handler := region.Handler()
+	server := httptest.NewServer(http.HandlerFunc(func(answer http.ResponseWriter, r *http.Request) {
+		// Else the server would tell the real time.
+		answer.Header().Set("Date", w.clock.Now().UTC().Format(http.TimeFormat))
+		handler.ServeHTTP(answer, r)
+	}))
+	w.Cleanup(func() { server.Close(); region.Close() })
+	way := wayTo(server.Listener.Addr().String())
+	w.Cleanup(way.CloseIdleConnections)
+	return way
+}
+
 // network leads every host name to the region, unless there is trouble.
 type network struct {
 	real     *http.Transport
 	mu       sync.Mutex
 	down     error
 	stranger string // answers instead of MAAS
+	detour   *http.Transport
 }
 
-func newNetwork(region string) *network {
-	return &network{real: &http.Transport{DialContext: func(ctx context.Context, kind, _ string) (net.Conn, error) {
+// wayTo leads every host name to one address.
+func wayTo(region string) *http.Transport {
+	return &http.Transport{DialContext: func(ctx context.Context, kind, _ string) (net.Conn, error) {
 		return (&net.Dialer{}).DialContext(ctx, kind, region)
-	}}}
+	}}
 }
 
 // RoundTrip sends a request.
@@ -141,7 +149,24 @@ func (n *network) RoundTrip(r *http.Request) (*http.Response, error) {
 	case stranger != "":
 		return http.ReadResponse(bufio.NewReader(strings.NewReader(stranger)), r)
 	}
-	return n.real.RoundTrip(r)
+	return n.way().RoundTrip(r)
+}
+
+// way is how a request gets to the region that the manager talks to.
+func (n *network) way() *http.Transport {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	if n.detour != nil {
+		return n.detour
+	}
+	return n.real
+}
+
+// leadsTo lets all requests go to another server; nil ends that.
+func (n *network) leadsTo(detour *http.Transport) {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	n.detour = detour
 }
 
 // breaks lets every request fail to connect.

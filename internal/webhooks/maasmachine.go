@@ -72,6 +72,10 @@ func changedMachine(before, now *infrav1.MaasMachine) field.ErrorList {
 		"by this claim the machine in MAAS is known as this object's, and without it the machine would be lost"); wrong != nil {
 		found = append(found, wrong)
 	}
+	if hadNothing := before.Spec.SystemID == "" && (now.Spec.SystemID != "" || now.Annotations[infrav1.ClaimAttemptAnnotation] == ""); hadNothing {
+		before = before.DeepCopy()
+		delete(before.Annotations, infrav1.UserAnnotation) // what was asked for as this user was got, or refused
+	}
 	if wrong := fixedAnnotation(infrav1.UserAnnotation, before.Annotations, now.Annotations,
 		"it says whose the machine is in MAAS, and without it the machine could be taken for somebody else's"); wrong != nil {
 		found = append(found, wrong)

@@ -31,6 +31,13 @@ func claimed(m *infrav1.MaasMachine) {
 	m.Spec.SystemID = "4y3h7n"
 }
 
+// claiming is one that MAAS was asked for.
+func claiming(m *infrav1.MaasMachine) {
+	claimed(m)
+	m.Spec.SystemID = ""
+	m.Annotations[infrav1.ClaimAttemptAnnotation] = "4y3h7n 2026-01-01T00:00:00Z"
+}
+
 func deployed(m *infrav1.MaasMachine) {
 	claimed(m)
 	m.Spec.ProviderID = "maas:///z1/4y3h7n"
@@ -223,6 +230,13 @@ func TestChangesOfMaasMachines(t *testing.T) {
 			m.Annotations[infrav1.DeployAttemptsAnnotation] = `[{"machine":"4y3h7n","failed":"failed","givenBack":true}]`
 			delete(m.Annotations, infrav1.UserAnnotation)
 		}, ""},
+		"MAAS refused what it was asked for": {claiming, func(m *infrav1.MaasMachine) {
+			delete(m.Annotations, infrav1.ClaimAttemptAnnotation)
+			delete(m.Annotations, infrav1.UserAnnotation)
+		}, ""},
+		"MAAS is asked as another user, and may have answered": {claiming, annotation(infrav1.UserAnnotation, "bob"),
+			"metadata.annotations[infrastructure.cluster.x-k8s.io/maas-user]: Forbidden"},
+		"the MAAS has another name": {deployed, annotation(infrav1.HostAnnotation, "maas.example.com"), ""},
 		"another machine is given back": {claimed, func(m *infrav1.MaasMachine) {
 			m.Spec.SystemID = ""
 			m.Annotations[infrav1.DeployAttemptsAnnotation] = `[{"machine":"other1","failed":"failed","givenBack":true}]`

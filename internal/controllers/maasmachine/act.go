@@ -45,6 +45,13 @@ func (r *Reconciler) act(ctx context.Context, o *observation, s step) (failure, 
 		return nil, r.noteDeployment(ctx, o, s)
 	case endAttempt:
 		return nil, r.endAttempt(ctx, o)
+	case noteWhere:
+		return nil, r.change(ctx, o, func(m *infrav1.MaasMachine) {
+			setAnnotation(m, infrav1.HostAnnotation, o.maasHost)
+			if m.Annotations[infrav1.UserAnnotation] == "" {
+				setAnnotation(m, infrav1.UserAnnotation, o.user)
+			}
+		})
 	case claim:
 		return r.claim(ctx, o, s.systemID)
 	case adopt:
@@ -146,7 +153,7 @@ func (r *Reconciler) claim(ctx context.Context, o *observation, systemID string)
 		return nil, nil
 	case failure == nil:
 		// Not the machine that was asked for: it is found by its claim, and judged there.
-		return nil, r.endAttempt(ctx, o)
+		return nil, r.change(ctx, o, dropAttempt)
 	case refused(failure):
 		// MAAS said no, once and for all. If an earlier request took effect, the claim finds its machine.
 		return failure, r.endAttempt(ctx, o)
@@ -170,18 +177,27 @@ func (r *Reconciler) write(ctx context.Context, o *observation, systemID string,
 func (r *Reconciler) store(ctx context.Context, o *observation, systemID string) error {
 	return r.change(ctx, o, func(m *infrav1.MaasMachine) {
 		m.Spec.SystemID = systemID
-		setAnnotation(m, infrav1.UserAnnotation, o.user)
+		setWhere(m, o.maasHost, o.user)
 		dropAttempt(m)
 	})
 }
 
 // beginAttempt writes down which machine is about to be asked for.
 func (r *Reconciler) beginAttempt(ctx context.Context, o *observation, systemID string) error {
-	return r.change(ctx, o, func(m *infrav1.MaasMachine) { setAttempt(m, systemID, r.now()) })
+	return r.change(ctx, o, func(m *infrav1.MaasMachine) {
+		setAttempt(m, systemID, r.now())
+		setWhere(m, o.maasHost, o.user)
+	})
 }
 
+// endAttempt removes what stands of a request that got nothing.
 func (r *Reconciler) endAttempt(ctx context.Context, o *observation) error {
-	return r.change(ctx, o, dropAttempt)
+	return r.change(ctx, o, func(m *infrav1.MaasMachine) {
+		dropAttempt(m)
+		if m.Spec.SystemID == "" {
+			dropWhere(m)
+		}
+	})
 }
 
 // ourBlock is the value of a block-move annotation that we set, and may remove.

@@ -89,7 +89,7 @@ func (r *Reconciler) forgetMachine(ctx context.Context, o *observation) error {
 	systemID := o.systemID()
 	err := r.change(ctx, o, func(m *infrav1.MaasMachine) {
 		m.Spec.SystemID = ""
-		delete(m.Annotations, infrav1.UserAnnotation)
+		dropWhere(m)
 		dropAttempt(m)
 		changeDeployment(m, systemID, "", r.now(), func(d *deployment) { d.GivenBack = true })
 	})

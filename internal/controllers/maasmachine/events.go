@@ -46,6 +46,7 @@ var allNews = []news{
 	{infrav1.MachineAllocatedCondition, infrav1.MachineNotFoundReason, telemetry.MachineLost, telemetry.ActionObserve},
 	{infrav1.MachineAllocatedCondition, infrav1.MachineNotOursReason, telemetry.MachineLost, telemetry.ActionObserve},
 	{infrav1.MachineAllocatedCondition, infrav1.MachineOfAnotherUserReason, telemetry.MachineUnusable, telemetry.ActionObserve},
+	{infrav1.MachineAllocatedCondition, infrav1.MachineInAnotherMAASReason, telemetry.MachineUnusable, telemetry.ActionObserve},
 
 	{infrav1.MachineDeployedCondition, infrav1.DeployFailedReason, telemetry.DeployFailed, telemetry.ActionDeploy},
 	{infrav1.MachineDeployedCondition, infrav1.DeployRefusedReason, telemetry.DeployFailed, telemetry.ActionDeploy},

@@ -127,24 +127,14 @@ func (o observation) remedy() string {
 // lost says what became of a machine that is in the spec and not, or no longer, ours.
 func (o observation) lost() (reason, message string) {
 	switch {
+	case o.isOutOfSight():
+		return o.outOfSight()
 	case o.standing == holdsGone:
 		return infrav1.MachineNotFoundReason, fmt.Sprintf("MAAS %s has no %s any more: %s", o.maasHost, o.storedName(), o.replace())
 	case o.standing == holdsUnproven:
 		return infrav1.MachineNotOursReason, fmt.Sprintf(
 			"%s in MAAS %s was never allocated for this MaasMachine, and is left alone: look who set spec.systemID; to let go of it, set annotation %s and %s",
 			o.storedName(), o.maasHost, abandonWith, o.replace())
-	case o.ofAnotherUser():
-		then := "do not release the machine"
-		if o.deleting() {
-			then = "the release goes on then"
-		}
-		if o.machine == nil {
-			return infrav1.MachineOfAnotherUserReason, fmt.Sprintf(
-				"%s in MAAS %s was allocated for user %q, but the API key is one of user %q, to whom MAAS does not show it: put a key of user %q into MAAS_API_KEY, and restart the manager; %s",
-				o.storedName(), o.maasHost, o.formerUser(), o.user, o.formerUser(), then)
-		}
-		return infrav1.MachineOfAnotherUserReason, fmt.Sprintf("%s in MAAS %s belongs to user %q, but the API key is one of user %q: put a key of user %q into MAAS_API_KEY, and restart the manager; %s",
-			o.storedName(), o.maasHost, o.machine.Owner, o.user, o.machine.Owner, then)
 	}
 	return infrav1.MachineNotOursReason, fmt.Sprintf("%s in MAAS %s %s: %s", o.storedName(), o.maasHost, o.whose(), o.replace())
 }

@@ -44,6 +44,8 @@ type observation struct {
 	standing   standing
 	machine    *maas.Machine // with the stored system ID; nil unless MAAS shows it to us
 	claimed    []maas.Machine
+	claimOwner string         // the other user who has a machine that was allocated with our claim; "" if there is none
+	extras     []maas.Machine // ours, noted as got beside the one in the spec, and not given back yet
 	strangers  string         // <namespace>.<name> of another object that the machines with our claim belong to
 	candidate  string         // the system ID of a free machine that fits and that no other claim of this process is after
 	scarcity   string         // why there is none
@@ -217,24 +219,6 @@ func (o observation) port() int32 {
 // owns says whether MAAS proves that a machine is ours.
 func (o observation) owns(m *maas.Machine) bool {
 	return m.Owner != "" && m.Owner == o.user && (o.carriesClaim(m) || o.foundByClaim(m.SystemID)) && o.belongsToOther(m) == ""
-}
-
-// ofAnotherUser says that a machine which is not ours carries our claim nevertheless. MAAS: a release wipes annotations, so nobody
-// took it from us; our key is another user's than it was. A machine that MAAS does not show may be such a one, or not.
-func (o observation) ofAnotherUser() bool {
-	m := o.machine
-	if m == nil {
-		return o.standing == holdsForeign && o.formerUser() != ""
-	}
-	return o.standing == holdsForeign && m.Owner != "" && m.Owner != o.user && o.carriesClaim(m) && o.belongsToOther(m) == ""
-}
-
-// formerUser is the MAAS user who got the machine, if that was another one than ours is now.
-func (o observation) formerUser() string {
-	if user := o.object.Annotations[infrav1.UserAnnotation]; user != o.user {
-		return user
-	}
-	return ""
 }
 
 // belongsToOther names the object that a machine says it belongs to, if that is not this one: a copied object copies its claim.

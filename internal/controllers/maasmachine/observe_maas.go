@@ -43,6 +43,7 @@ func (r *Reconciler) observeShared(ctx context.Context, o *observation) bool {
 // forgetMAAS drops what was seen before.
 func (o *observation) forgetMAAS() {
 	o.unreadable, o.user, o.standing, o.machine, o.claimed, o.strangers = nil, "", holdsNone, nil, nil, ""
+	o.claimOwner, o.extras = "", nil
 	o.admin, o.abortedBy, o.imageless, o.imageFor = false, "", checks.Finding{}, nil
 	o.page, o.candidate, o.scarcity, o.malformed, o.failure, o.erasesAnyway, o.asked = "", "", "", nil, "", false, nil
 }
@@ -141,7 +142,7 @@ func (r *Reconciler) lookAgain(ctx context.Context, o *observation) error {
 func (r *Reconciler) lookUp(ctx context.Context, o *observation) error {
 	ctx, cancel := context.WithTimeout(ctx, 2*readPatience)
 	defer cancel()
-	o.standing, o.machine, o.claimed, o.strangers = holdsNone, nil, nil, ""
+	o.standing, o.machine, o.claimed, o.strangers, o.claimOwner, o.extras = holdsNone, nil, nil, "", "", nil
 	if r.seenInAnswer(o) {
 		return nil
 	}
@@ -190,7 +191,11 @@ func (r *Reconciler) lookUpClaim(ctx context.Context, o *observation) error {
 	r.searches.done(o.object, o.now)
 	for i := range found {
 		m := &found[i]
-		if m.Owner == "" || m.Owner != o.user {
+		if m.Owner != o.user {
+			// MAAS: the agent name goes when a release starts, so that nobody else got it in between.
+			if m.Owner != "" && o.belongsToOther(m) == "" {
+				o.claimOwner = m.Owner
+			}
 			continue
 		}
 		if whose := o.belongsToOther(m); whose != "" {

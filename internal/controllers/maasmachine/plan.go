@@ -36,6 +36,9 @@ func next(o observation) step {
 	if extra := o.extraClaimed(); extra != nil {
 		return releaseExtra{extra.SystemID}
 	}
+	if s, due := nextNote(o); due {
+		return s
+	}
 	if try := o.attempt(); try.systemID != "" && o.now.Sub(try.since).Abs() >= claimSettles {
 		return endAttempt{}
 	}
@@ -53,6 +56,9 @@ func nextClaim(o observation) step {
 		return missing
 	case o.unreadable != nil:
 		return waitForMAAS(o)
+	case o.isOutOfSight():
+		reason, message := o.outOfSight()
+		return wait{condition: infrav1.MachineAllocatedCondition, reason: reason, message: message, after: settled}
 	case o.strangers != "":
 		return wait{
 			condition: infrav1.MachineAllocatedCondition, reason: infrav1.InvalidClaimReason, after: settled,
@@ -75,6 +81,8 @@ func nextClaim(o observation) step {
 		return missing
 	case o.token() == "":
 		return ensureClaim{} // even if an attempt was begun: without a claim nobody finds what it gets
+	case try.systemID != "" && o.formerUser() != "":
+		return endAttempt{} // that user got nothing
 	case try.systemID != "":
 		return nextAttempt(o, try)
 	case o.imageless.Message != "":

@@ -34,9 +34,12 @@ func nextRelease(o observation) step {
 		return deleting(infrav1.ReleaseBlockedReason, fmt.Sprintf(
 			"%s in MAAS %s was never allocated for this MaasMachine, so it is left alone: annotate this MaasMachine with %s; release the machine in MAAS only if nobody uses it",
 			o.storedName(), o.maasHost, abandonWith))
-	case o.ofAnotherUser():
-		_, message := o.lost()
+	case o.isOutOfSight():
+		_, message := o.outOfSight()
 		return deleting(infrav1.ReleaseBlockedReason, message)
+	}
+	if s, due := nextNote(o); due {
+		return s
 	}
 	if best := o.mostAdvancedClaimed(); best != nil && o.systemID() == "" && !o.isGivenBack(best) {
 		// When a release starts MAAS forgets the agent name: of one that then fails only the stored system ID tells.

@@ -83,7 +83,7 @@ func nextLeaveBefore(o observation, retry wait) (step, bool) {
 // nextGone: the machine in the spec is not ours any more. If its deployment failed, or it was marked broken on the way, another one is
 // claimed. Whether it really is not ours was looked at twice.
 func nextGone(o observation) (step, bool) {
-	if o.provisioned() || o.leaving() || o.standing == holdsUnproven || o.ofAnotherUser() {
+	if o.provisioned() || o.leaving() || o.standing == holdsUnproven || o.isOutOfSight() {
 		return nil, false
 	}
 	m := o.machine

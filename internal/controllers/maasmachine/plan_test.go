@@ -39,7 +39,7 @@ func seen(p phase, status maas.Status, change ...func(*observation)) observation
 		now: noon, maasHost: "maas.test", user: ourUser, bootstrap: bootstrap{ready: true},
 		object: &infrav1.MaasMachine{ObjectMeta: metav1.ObjectMeta{
 			Namespace: "default", Name: "w1", Labels: map[string]string{clusterv1.ClusterNameLabel: "c1"},
-			Annotations: map[string]string{infrav1.ClaimAnnotation: token},
+			Annotations: map[string]string{infrav1.ClaimAnnotation: token, infrav1.HostAnnotation: "maas.test", infrav1.UserAnnotation: ourUser},
 		}, Spec: infrav1.MaasMachineSpec{Image: "u-2404"}},
 		owner: &clusterv1.Machine{ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: "w1"}},
 		cluster: &clusterv1.Cluster{Status: clusterv1.ClusterStatus{Initialization: clusterv1.ClusterInitializationStatus{

@@ -2,6 +2,7 @@ package maasmachine
 
 import (
 	"context"
+	"errors"
 	"strings"
 	"testing"
 	"time"
@@ -121,7 +122,7 @@ func TestNothingIsDoneOnTheWordOfTheSharedView(t *testing.T) {
 	if err := w.region.SetOwner(id, otherUser); err != nil {
 		t.Fatal(err)
 	}
-	if err := w.region.SetAnnotations(id, nil); err != nil {
+	if err := errors.Join(w.region.SetAnnotations(id, nil), w.region.SetAgentName(id, "")); err != nil {
 		t.Fatal(err)
 	}
 	w.watch("m", 20*time.Minute)

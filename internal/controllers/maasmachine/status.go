@@ -115,7 +115,7 @@ func allocatedOf(o observation, last wait) *metav1.Condition {
 		c.Status, c.Reason, c.Message = metav1.ConditionTrue, infrav1.MachineAllocatedReason, o.nameOf(o.machine)
 	case o.triesAnother():
 		c.Reason, c.Message = infrav1.ClaimingReason, "another machine is claimed, for "+o.deployment().ended()
-	case o.standing != holdsNone:
+	case o.standing != holdsNone, o.isOutOfSight():
 		c.Reason, c.Message = o.lost()
 	default:
 		c.Reason, c.Message = infrav1.ClaimingReason, "a machine is being allocated"

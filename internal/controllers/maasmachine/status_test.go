@@ -72,7 +72,7 @@ func TestReadyTellsTheStory(t *testing.T) {
 		}),
 			"False", "NoMachineAvailable", "no machine available: 2 machines are Ready, all of these are locked (m1, m2)"},
 		"deploying": {seen(deploying, maas.StatusDeploying), "False", "MachineDeploying", "MAAS is installing the image"},
-		"deploying, after another machine failed": {seen(deploying, maas.StatusDeploying, func(o *observation) { o.object.Annotations = nil }, withToken, afterOthers(1), taken(time.Minute)), "False", "MachineDeploying",
+		"deploying, after another machine failed": {seen(deploying, maas.StatusDeploying, func(o *observation) { delete(o.object.Annotations, infrav1.DeployAttemptsAnnotation) }, afterOthers(1), taken(time.Minute)), "False", "MachineDeploying",
 			"(MAAS is installing the image); before, the deployment of machine bbbbb1 (bbbbb1) failed"},
 		"the deployment failed, and is given up next": {seen(deploying, maas.StatusReleasing, gaveUpOn), "False", "MachineDeployRetrying",
 			"the deployment of machine m1 (aaaaa1) failed: it is given back, and another one is claimed then"},

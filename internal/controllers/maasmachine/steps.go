@@ -37,6 +37,8 @@ type (
 	abort struct{ systemID string }
 	// forgetMachine drops the machine on which the deployment failed, once it is given back.
 	forgetMachine struct{ systemID string }
+	// noteWhere writes down which MAAS has the machine, and whose it is there.
+	noteWhere struct{}
 	// endAttempt removes what stands of a request that can have no effect any more.
 	endAttempt struct{}
 	// setProviderID freezes the machine's identity, once it is deployed.
@@ -82,7 +84,7 @@ type (
 // its time: whose the machine is has to be seen anew then.
 func showsElsewhere(s step) bool {
 	switch s.(type) {
-	case beginDeploy, deployTaken, noteReturn, giveUp, endAttempt, setProviderID, linkNode, joinDNS, hookMachine, noteLeft:
+	case beginDeploy, deployTaken, noteReturn, giveUp, endAttempt, noteWhere, setProviderID, linkNode, joinDNS, hookMachine, noteLeft:
 		return true
 	}
 	return false
@@ -145,6 +147,7 @@ func (s giveUp) key() string        { return "give up " + s.systemID }
 func (s avoid) key() string         { return "avoid " + s.systemID }
 func (s abort) key() string         { return "abort " + s.systemID }
 func (s forgetMachine) key() string { return "forget machine " + s.systemID }
+func (noteWhere) key() string       { return "note where" }
 func (endAttempt) key() string      { return "end attempt" }
 func (setProviderID) key() string   { return "set provider ID" }
 func (joinDNS) key() string         { return "join DNS" }
