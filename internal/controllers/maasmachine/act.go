@@ -45,6 +45,10 @@ func (r *Reconciler) act(ctx context.Context, o *observation, s step) (failure, 
 		return nil, r.noteDeployment(ctx, o, s)
 	case endAttempt:
 		return nil, r.endAttempt(ctx, o)
+	case noteExtra:
+		return nil, r.change(ctx, o, func(m *infrav1.MaasMachine) { addExtra(m, s.systemID) })
+	case dropExtra:
+		return nil, r.change(ctx, o, func(m *infrav1.MaasMachine) { dropExtraOf(m, s.systemID) })
 	case noteWhere:
 		return nil, r.change(ctx, o, func(m *infrav1.MaasMachine) {
 			setAnnotation(m, infrav1.HostAnnotation, o.maasHost)
@@ -89,8 +93,6 @@ func (r *Reconciler) actOutside(ctx context.Context, o *observation, s step) err
 	switch s := s.(type) {
 	case annotate:
 		return r.write(ctx, o, s.systemID, o.annotations())
-	case releaseExtra: // nothing was installed on it: there is nothing to erase
-		return r.release(ctx, o, s.systemID, maas.ReleaseParams{Comment: comment(o)})
 	case release:
 		return r.giveBack(ctx, o, s.systemID)
 	case switchOff, markBroken:
@@ -178,6 +180,7 @@ func (r *Reconciler) store(ctx context.Context, o *observation, systemID string)
 	return r.change(ctx, o, func(m *infrav1.MaasMachine) {
 		m.Spec.SystemID = systemID
 		setWhere(m, o.maasHost, o.user)
+		dropExtraOf(m, systemID)
 		dropAttempt(m)
 	})
 }

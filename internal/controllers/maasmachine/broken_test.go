@@ -45,7 +45,7 @@ func TestPlanOfAMachineThatIsToBeMarkedBroken(t *testing.T) {
 			m := *o.machine
 			m.SystemID, m.Status = "bbbbb2", maas.StatusDeployed
 			o.claimed = []maas.Machine{m}
-		}), "release bbbbb2"},
+		}, notes("bbbbb2")), "release bbbbb2"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

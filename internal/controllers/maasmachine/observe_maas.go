@@ -19,7 +19,7 @@ const (
 // concludes that a machine is not ours, looks at MAAS itself.
 func (r *Reconciler) observeShared(ctx context.Context, o *observation) bool {
 	o.forgetMAAS()
-	if o.contradiction() != "" || o.token() == "" || o.systemID() == "" {
+	if o.contradiction() != "" || o.token() == "" || o.systemID() == "" || len(o.notedExtras()) > 0 {
 		return false
 	}
 	m, ok := r.Inventory.Look(o.systemID())
@@ -113,11 +113,14 @@ func (r *Reconciler) observeTrouble(ctx context.Context, o *observation) {
 
 // wantsCandidate says that there is a claim, and that no machine was asked for it yet.
 func (o observation) wantsCandidate() bool {
-	return o.token() != "" && o.systemID() == "" && o.attempt().systemID == "" && !o.deleting()
+	return o.token() != "" && o.systemID() == "" && o.attempt().systemID == "" && len(o.notedExtras()) == 0 && !o.deleting()
 }
 
 // irrevocable says whether what was seen would end something for good: the machine is not ours, or nothing is left to release.
 func (o observation) irrevocable() bool {
+	if len(o.notedExtras()) > len(o.extras) {
+		return true
+	}
 	switch o.standing {
 	case holdsForeign, holdsGone:
 		return true
@@ -161,6 +164,9 @@ func (r *Reconciler) lookUp(ctx context.Context, o *observation) error {
 	if err := r.lookUpClaim(ctx, o); err != nil {
 		return err
 	}
+	if err := r.lookUpExtras(ctx, o); err != nil {
+		return err
+	}
 	switch {
 	case o.systemID() == "":
 		o.standing = holdsNone
@@ -178,9 +184,9 @@ func (r *Reconciler) lookUp(ctx context.Context, o *observation) error {
 
 // lookUpClaim lists the machines that were allocated with our claim. One that carries the claim as an annotation needs no list, but
 // for one look when it was installed: by then every request for a machine has had its effect, also one that MAAS did not answer. A
-// deletion looks again, whatever was seen before.
+// deletion looks again, whatever was seen before, and so does one that has an extra machine: that may not be annotated yet.
 func (r *Reconciler) lookUpClaim(ctx context.Context, o *observation) error {
-	known := o.machine != nil && o.carriesClaim(o.machine) && !o.deleting() && (o.provisioned() || stateOf(o.machine).deploy != runs)
+	known := o.machine != nil && o.carriesClaim(o.machine) && !o.deleting() && len(o.notedExtras()) == 0 && (o.provisioned() || stateOf(o.machine).deploy != runs)
 	if o.token() == "" || known {
 		return nil
 	}
@@ -212,7 +218,7 @@ func (r *Reconciler) lookUpClaim(ctx context.Context, o *observation) error {
 func (r *Reconciler) seenInAnswer(o *observation) bool {
 	m := o.answered
 	o.answered = nil
-	if m == nil || o.deleting() || o.systemID() != m.SystemID || m.Owner != o.user {
+	if m == nil || o.deleting() || len(o.notedExtras()) > 0 || o.systemID() != m.SystemID || m.Owner != o.user {
 		return false
 	}
 	o.machine, o.claimed, o.standing = m, []maas.Machine{*m}, holdsOurs

@@ -2,6 +2,7 @@ package maasmachine
 
 import (
 	"context"
+	"slices"
 	"sync"
 	"time"
 
@@ -27,18 +28,23 @@ func (o observation) givesBack() bool { return o.deleting() || o.triesAnother() 
 
 // observeRequests looks up what was asked of the machines that are to be given back.
 func (r *Reconciler) observeRequests(o *observation) {
+	all := o.notFree()
 	if !o.givesBack() {
-		return
+		all = slices.DeleteFunc(all, func(m *maas.Machine) bool { return m.SystemID == o.systemID() })
 	}
 	o.asked = map[string]asked{}
-	for _, m := range o.notFree() {
+	for _, m := range all {
 		o.asked[m.SystemID] = r.retries.see(client.ObjectKeyFromObject(o.object), m.SystemID, o.releasesHow(m), m.Status.String(), o.now)
 	}
 }
 
 // giveBack releases a machine as the spec says, and remembers that.
 func (r *Reconciler) giveBack(ctx context.Context, o *observation, systemID string) error {
-	err := r.release(ctx, o, systemID, o.releaseParams())
+	params := o.releaseParams()
+	if systemID != o.systemID() && slices.Contains(o.notedExtras(), systemID) {
+		params = maas.ReleaseParams{Comment: comment(o)} // nothing was installed on it: there is nothing to erase
+	}
+	err := r.release(ctx, o, systemID, params)
 	r.noteRequest(o, systemID, err)
 	return err
 }

@@ -26,15 +26,15 @@ func next(o observation) step {
 	case o.unreadable != nil:
 		return waitForMAAS(o)
 	}
+	if s, due := nextExtra(o); due {
+		return s
+	}
 	switch o.standing {
 	case holdsGone, holdsForeign, holdsUnproven:
 		if s, due := nextGone(o); due {
 			return s
 		}
 		return nextLost(o)
-	}
-	if extra := o.extraClaimed(); extra != nil {
-		return releaseExtra{extra.SystemID}
 	}
 	if s, due := nextNote(o); due {
 		return s
@@ -69,10 +69,13 @@ func nextClaim(o observation) step {
 	if best := o.mostAdvancedClaimed(); best != nil {
 		return adopt{best.SystemID}
 	}
-	if len(o.claimed) > 0 {
+	if s, due := nextExtra(o); due {
+		return s
+	}
+	if left := append(o.claimed, o.extras...); len(left) > 0 {
 		return wait{
 			condition: infrav1.MachineAllocatedCondition, reason: infrav1.ClaimingReason, after: releasing,
-			message: fmt.Sprintf("%s was allocated for this object, but %s: waiting until it is free", o.nameOf(&o.claimed[0]), stateOf(&o.claimed[0]).means),
+			message: fmt.Sprintf("%s was allocated for this object, but %s: waiting until it is free", o.nameOf(&left[0]), stateOf(&left[0]).means),
 		}
 	}
 	try := o.attempt()
@@ -325,17 +328,6 @@ func (o observation) mostAdvancedClaimed() *maas.Machine {
 		best = m
 	}
 	return best
-}
-
-// extraClaimed is a machine that carries our claim beside the one in the spec, and is merely allocated.
-func (o observation) extraClaimed() *maas.Machine {
-	for i := range o.claimed {
-		m := &o.claimed[i]
-		if done, _ := o.did(releaseExtra{m.SystemID}); !done && m.SystemID != o.systemID() && m.Status == maas.StatusAllocated && !m.Locked {
-			return m
-		}
-	}
-	return nil
 }
 
 // apiServerHealthy says what KCP knows of the machine's API server; known is false where it says nothing.

@@ -95,6 +95,25 @@ func noSuchImage() error {
 	return &maas.Error{Kind: maas.KindInvalid, Operation: "deploy_machine", StatusCode: 400, Said: true, Message: "distro_series: 'x' is not a valid distro_series"}
 }
 
+// notedExtra lets the object list another machine, which carries a claim, or is not ours any more if that is "-".
+func notedExtra(claim string) func(*observation) {
+	return func(o *observation) {
+		o.object.Annotations[infrav1.ExtraMachinesAnnotation] = "bbbbb2"
+		if claim != "-" {
+			o.extras = []maas.Machine{{SystemID: "bbbbb2", Owner: ourUser, Status: maas.StatusAllocated, Annotations: map[string]string{infrav1.MachineAnnotationClaim: claim}}}
+		}
+	}
+}
+
+// notes lets the object list another machine, which its claim finds.
+func notes(systemID string) func(*observation) {
+	return func(o *observation) {
+		o.object.Annotations[infrav1.ExtraMachinesAnnotation], o.extras = systemID, o.claimed
+	}
+}
+
+func inAnotherMAAS(o *observation) { o.object.Annotations[infrav1.HostAnnotation] = "old.test" }
+
 func TestDeploy(t *testing.T) {
 	t.Parallel()
 	extra := func(status maas.Status) func(*observation) {
@@ -109,9 +128,15 @@ func TestDeploy(t *testing.T) {
 		"before anything else the machine is annotated": {seen(deploying, maas.StatusAllocated, withoutAnnotations), "annotate aaaaa1"},
 		"without annotation nothing is deployed": {seen(deploying, maas.StatusAllocated, withoutAnnotations, tried(annotate{"aaaaa1"}, maas.ErrOutcomeUnknown)),
 			"wait: MachineAllocated Unknown ClaimOutcomeUnknown"},
-		"an extra machine of the claim is let go":         {seen(deploying, maas.StatusAllocated, extra(maas.StatusAllocated)), "release extra bbbbb2"},
+		"an extra machine of the claim is noted":          {seen(deploying, maas.StatusAllocated, extra(maas.StatusAllocated)), "note extra bbbbb2"},
+		"an extra machine that is noted is marked":        {seen(deploying, maas.StatusAllocated, extra(maas.StatusAllocated), notedExtra("")), "annotate bbbbb2"},
+		"an extra machine that is marked is let go":       {seen(deploying, maas.StatusAllocated, notedExtra(token)), "release bbbbb2"},
+		"an extra machine that is gone is forgotten":      {seen(deploying, maas.StatusAllocated, notedExtra("-")), "drop extra bbbbb2"},
+		"an extra machine waits for no other MAAS":        {seen(deploying, maas.StatusAllocated, notedExtra("-"), missing, inAnotherMAAS), "wait: MachineAllocated MachineInAnotherMAAS"},
+		"an extra machine holds a deletion":               {seen(giveBack, maas.StatusReady, notedExtra(token), tried(release{"bbbbb2"}, nil)), "wait: Deleting Unknown ReleaseOutcomeUnknown"},
+		"no second machine is claimed beside an extra":    {nothingYet(withToken, notedExtra(token), tried(release{"bbbbb2"}, nil)), "wait: MachineAllocated Claiming"},
 		"an extra machine that is not Allocated is left":  {seen(deploying, maas.StatusAllocated, extra(maas.StatusDeployed)), "begin deploy aaaaa1"},
-		"an extra machine is tried once":                  {seen(deploying, maas.StatusAllocated, extra(maas.StatusAllocated), tried(releaseExtra{"bbbbb2"}, maas.ErrUnavailable)), "begin deploy aaaaa1"},
+		"an extra machine is tried once":                  {seen(deploying, maas.StatusAllocated, notedExtra(token), tried(release{"bbbbb2"}, maas.ErrUnavailable)), "begin deploy aaaaa1"},
 		"what is about to be asked for was written down":  {seen(deploying, maas.StatusAllocated, tried(beginDeploy{"aaaaa1"}, nil)), "deploy"},
 		"an attempt of a moment ago goes on":              {seen(deploying, maas.StatusAllocated, attempted(time.Second)), "deploy"},
 		"an attempt that took effect may do so once more": {seen(deploying, maas.StatusDeploying, attempted(time.Minute)), "wait: MachineDeployed MachineDeploying"},

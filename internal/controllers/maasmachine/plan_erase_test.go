@@ -59,35 +59,34 @@ func TestEraseAndRetry(t *testing.T) {
 			m := *o.machine
 			m.SystemID, m.Status = "bbbbb2", maas.StatusAllocated
 			o.claimed = []maas.Machine{m}
-		}), "release bbbbb2", ""},
+		}, notes("bbbbb2")), "release bbbbb2", ""},
 		"erasing, and somebody else has it": {seen(giveBack, maas.StatusDiskErasing, foreign), "let go: not ours", ""},
 
-		"erasing failed: it is tried again":                 {seen(giveBack, failed, erase(infrav1.EraseQuick)), "release aaaaa1", ""},
-		"erasing failed a moment ago":                       {seen(giveBack, failed, erase(infrav1.EraseQuick), askedFor(1, 29*time.Second, nil)), "wait: Deleting ReleaseFailed", "None"},
-		"erasing failed, and was waited for":                {seen(giveBack, failed, erase(infrav1.EraseQuick), askedFor(1, 30*time.Second, nil)), "release aaaaa1", ""},
-		"erasing failed often":                              {seen(giveBack, failed, erase(infrav1.EraseQuick), askedFor(9, 9*time.Minute, nil)), "wait: Deleting ReleaseFailed", infrav1.AbandonAnnotation},
-		"erasing failed often, and was waited for":          {seen(giveBack, failed, erase(infrav1.EraseQuick), askedFor(9, 10*time.Minute, nil)), "release aaaaa1", ""},
-		"erasing failed, and the spec wants no more of it":  {seen(giveBack, failed, erase(infrav1.EraseNone)), "release aaaaa1", ""},
-		"erasing failed, and nothing says who wanted it":    {seen(giveBack, failed), "wait: Deleting ReleaseFailed", "who wanted that is not known"},
-		"erasing failed, and MAAS erases at every release":  {seen(giveBack, failed, func(o *observation) { o.erasesAnyway = true }), "release aaaaa1", ""},
-		"erasing failed again before anybody looked":        {seen(giveBack, failed, erase(infrav1.EraseQuick), tried(release{"aaaaa1"}, nil)), "wait: Deleting ReleaseFailed", "None"},
-		"MAAS refuses to erase again":                       {seen(giveBack, failed, erase(infrav1.EraseQuick), askedFor(1, 0, maas.ErrConflict)), "wait: Deleting ReleaseFailed", "refuses"},
-		"the release failed a moment ago":                   {seen(giveBack, maas.StatusFailedReleasing, askedFor(1, 0, nil)), "wait: Deleting ReleaseFailed", "power settings"},
-		"the power-off failed, and MAAS put it back":        {seen(giveBack, maas.StatusDeployed, askedFor(1, 0, nil), putBack), "wait: Deleting ReleaseFailed", "put it back to state Deployed"},
-		"put back, and waited for":                          {seen(giveBack, maas.StatusDeployed, askedFor(1, time.Minute, nil), putBack), "release aaaaa1", ""},
-		"taken, and not shown in a later look":              {seen(giveBack, maas.StatusDeployed, askedFor(1, 0, nil)), "wait: Deleting Unknown ReleaseOutcomeUnknown", "does not show it yet"},
-		"the outcome is unknown, a moment ago":              {seen(giveBack, maas.StatusDeployed, askedFor(1, 0, maas.ErrOutcomeUnknown)), "wait: Deleting Unknown ReleaseOutcomeUnknown", ""},
-		"refused a moment ago, and locked since":            {seen(giveBack, maas.StatusDeployed, askedFor(1, 0, maas.ErrForbidden), lockedInMAAS), "wait: Deleting ReleaseBlocked", "locked"},
-		"failed a moment ago, and gone from MAAS since":     {seen(giveBack, maas.StatusDeployed, askedFor(1, 0, nil), missing), "let go: gone", ""},
-		"failed a moment ago, and another user's since":     {seen(giveBack, maas.StatusDeployed, askedFor(1, 0, nil), foreign), "let go: not ours", ""},
-		"failed a moment ago, and given up":                 {seen(giveBack, failed, erase(infrav1.EraseFull), askedFor(1, 0, nil), abandonedBecause("burnt")), "mark abandoned aaaaa1", ""},
-		"scripts that MAAS does not have":                   {seen(giveBack, maas.StatusDeployed, scriptsOn("3.4.10")), "wait: Deleting ReleaseBlocked", "3.4.10"},
-		"scripts that MAAS has":                             {seen(giveBack, maas.StatusDeployed, scriptsOn("3.5.13")), "release aaaaa1", ""},
-		"scripts that MAAS does not have, before a claim":   {nothingYet(scriptsOn("3.4.10")), "wait: MachineAllocated ReleaseScriptsUnsupported", "remove spec.release.scripts"},
-		"scripts that MAAS does not have, before a deploy":  {seen(deploying, maas.StatusAllocated, scriptsOn("3.3.9")), "wait: MachineDeployed ReleaseScriptsUnsupported", ""},
-		"scripts that MAAS does not have, on what runs":     {seen(keeping, maas.StatusDeployed, scriptsOn("3.4.10")), "all is well", ""},
-		"scripts that MAAS does not have, but is free":      {seen(giveBack, maas.StatusReady, scriptsOn("3.4.10")), "let go: released", ""},
-		"another machine of the claim has nothing to erase": {seen(deploying, maas.StatusAllocated, erase(infrav1.EraseFull), extra), "release extra bbbbb2", ""},
+		"erasing failed: it is tried again":                {seen(giveBack, failed, erase(infrav1.EraseQuick)), "release aaaaa1", ""},
+		"erasing failed a moment ago":                      {seen(giveBack, failed, erase(infrav1.EraseQuick), askedFor(1, 29*time.Second, nil)), "wait: Deleting ReleaseFailed", "None"},
+		"erasing failed, and was waited for":               {seen(giveBack, failed, erase(infrav1.EraseQuick), askedFor(1, 30*time.Second, nil)), "release aaaaa1", ""},
+		"erasing failed often":                             {seen(giveBack, failed, erase(infrav1.EraseQuick), askedFor(9, 9*time.Minute, nil)), "wait: Deleting ReleaseFailed", infrav1.AbandonAnnotation},
+		"erasing failed often, and was waited for":         {seen(giveBack, failed, erase(infrav1.EraseQuick), askedFor(9, 10*time.Minute, nil)), "release aaaaa1", ""},
+		"erasing failed, and the spec wants no more of it": {seen(giveBack, failed, erase(infrav1.EraseNone)), "release aaaaa1", ""},
+		"erasing failed, and nothing says who wanted it":   {seen(giveBack, failed), "wait: Deleting ReleaseFailed", "who wanted that is not known"},
+		"erasing failed, and MAAS erases at every release": {seen(giveBack, failed, func(o *observation) { o.erasesAnyway = true }), "release aaaaa1", ""},
+		"erasing failed again before anybody looked":       {seen(giveBack, failed, erase(infrav1.EraseQuick), tried(release{"aaaaa1"}, nil)), "wait: Deleting ReleaseFailed", "None"},
+		"MAAS refuses to erase again":                      {seen(giveBack, failed, erase(infrav1.EraseQuick), askedFor(1, 0, maas.ErrConflict)), "wait: Deleting ReleaseFailed", "refuses"},
+		"the release failed a moment ago":                  {seen(giveBack, maas.StatusFailedReleasing, askedFor(1, 0, nil)), "wait: Deleting ReleaseFailed", "power settings"},
+		"the power-off failed, and MAAS put it back":       {seen(giveBack, maas.StatusDeployed, askedFor(1, 0, nil), putBack), "wait: Deleting ReleaseFailed", "put it back to state Deployed"},
+		"put back, and waited for":                         {seen(giveBack, maas.StatusDeployed, askedFor(1, time.Minute, nil), putBack), "release aaaaa1", ""},
+		"taken, and not shown in a later look":             {seen(giveBack, maas.StatusDeployed, askedFor(1, 0, nil)), "wait: Deleting Unknown ReleaseOutcomeUnknown", "does not show it yet"},
+		"the outcome is unknown, a moment ago":             {seen(giveBack, maas.StatusDeployed, askedFor(1, 0, maas.ErrOutcomeUnknown)), "wait: Deleting Unknown ReleaseOutcomeUnknown", ""},
+		"refused a moment ago, and locked since":           {seen(giveBack, maas.StatusDeployed, askedFor(1, 0, maas.ErrForbidden), lockedInMAAS), "wait: Deleting ReleaseBlocked", "locked"},
+		"failed a moment ago, and gone from MAAS since":    {seen(giveBack, maas.StatusDeployed, askedFor(1, 0, nil), missing), "let go: gone", ""},
+		"failed a moment ago, and another user's since":    {seen(giveBack, maas.StatusDeployed, askedFor(1, 0, nil), foreign), "let go: not ours", ""},
+		"failed a moment ago, and given up":                {seen(giveBack, failed, erase(infrav1.EraseFull), askedFor(1, 0, nil), abandonedBecause("burnt")), "mark abandoned aaaaa1", ""},
+		"scripts that MAAS does not have":                  {seen(giveBack, maas.StatusDeployed, scriptsOn("3.4.10")), "wait: Deleting ReleaseBlocked", "3.4.10"},
+		"scripts that MAAS has":                            {seen(giveBack, maas.StatusDeployed, scriptsOn("3.5.13")), "release aaaaa1", ""},
+		"scripts that MAAS does not have, before a claim":  {nothingYet(scriptsOn("3.4.10")), "wait: MachineAllocated ReleaseScriptsUnsupported", "remove spec.release.scripts"},
+		"scripts that MAAS does not have, before a deploy": {seen(deploying, maas.StatusAllocated, scriptsOn("3.3.9")), "wait: MachineDeployed ReleaseScriptsUnsupported", ""},
+		"scripts that MAAS does not have, on what runs":    {seen(keeping, maas.StatusDeployed, scriptsOn("3.4.10")), "all is well", ""},
+		"scripts that MAAS does not have, but is free":     {seen(giveBack, maas.StatusReady, scriptsOn("3.4.10")), "let go: released", ""},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -100,12 +99,6 @@ func TestEraseAndRetry(t *testing.T) {
 			}
 		})
 	}
-}
-
-func extra(o *observation) {
-	m := *o.machine
-	m.SystemID, m.Status = "bbbbb2", maas.StatusAllocated
-	o.claimed = []maas.Machine{*o.machine, m}
 }
 
 // TestWhatIsAskedInVainIsRemembered is the memory behind the pauses.

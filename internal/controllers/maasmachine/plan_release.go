@@ -61,6 +61,9 @@ func nextRelease(o observation) step {
 	if s, due := nextAvoid(o); due && !o.provisioned() {
 		return s
 	}
+	if s, due := nextExtra(o); due {
+		return s
+	}
 	return nextGiveBack(o, o.notFree())
 }
 
@@ -243,7 +246,7 @@ func (o observation) notFree() []*maas.Machine {
 	return all
 }
 
-// allOurs lists the machines that are ours: the one in the spec, and those found by the claim.
+// allOurs lists the machines that are ours: the one in the spec, and those found by the claim, and those noted beside it.
 func (o observation) allOurs() []*maas.Machine {
 	var all []*maas.Machine
 	if o.standing == holdsOurs {
@@ -251,6 +254,11 @@ func (o observation) allOurs() []*maas.Machine {
 	}
 	for i := range o.claimed {
 		if m := &o.claimed[i]; m.SystemID != o.systemID() {
+			all = append(all, m)
+		}
+	}
+	for i := range o.extras {
+		if m := &o.extras[i]; m.SystemID != o.systemID() && !o.foundByClaim(m.SystemID) {
 			all = append(all, m)
 		}
 	}

@@ -44,12 +44,12 @@ func TestRelease(t *testing.T) {
 			m := *o.machine
 			m.SystemID, m.Status = "bbbbb2", maas.StatusDeployed
 			o.claimed = []maas.Machine{m}
-		}), "release bbbbb2"},
+		}, notes("bbbbb2")), "release bbbbb2"},
 		"one waits, the other is released": {seen(giveBack, maas.StatusReleasing, func(o *observation) {
 			m := *o.machine
 			m.SystemID, m.Status = "bbbbb2", maas.StatusDeployed
 			o.claimed = []maas.Machine{m}
-		}), "release bbbbb2"},
+		}, notes("bbbbb2")), "release bbbbb2"},
 		"asked for, and not seen to begin":                            {seen(giveBack, maas.StatusDeployed, tried(release{"aaaaa1"}, nil)), "wait: Deleting Unknown ReleaseOutcomeUnknown"},
 		"the answer was lost":                                         {seen(giveBack, maas.StatusDeployed, tried(release{"aaaaa1"}, maas.ErrOutcomeUnknown)), "wait: Deleting Unknown ReleaseOutcomeUnknown"},
 		"MAAS refuses":                                                {seen(giveBack, maas.StatusDeployed, tried(release{"aaaaa1"}, refusal)), "wait: Deleting ReleaseFailed"},
@@ -81,7 +81,7 @@ func TestRelease(t *testing.T) {
 			m := *o.machine
 			m.SystemID, m.Status = "bbbbb2", maas.StatusAllocated
 			o.claimed = []maas.Machine{m}
-		}), "release bbbbb2"},
+		}, notes("bbbbb2")), "release bbbbb2"},
 		"of the provider before: its user is ours, the claim is not": {seen(giveBack, maas.StatusDeployed, unproven), "wait: Deleting ReleaseBlocked"},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -113,6 +113,9 @@ func allocatedOf(o observation, last wait) *metav1.Condition {
 		return unreadable(o, c.Type)
 	case o.standing == holdsOurs:
 		c.Status, c.Reason, c.Message = metav1.ConditionTrue, infrav1.MachineAllocatedReason, o.nameOf(o.machine)
+		if extra := o.tellsExtra(); extra != "" {
+			c.Message += "; the claim got another one too: " + extra
+		}
 	case o.triesAnother():
 		c.Reason, c.Message = infrav1.ClaimingReason, "another machine is claimed, for "+o.deployment().ended()
 	case o.standing != holdsNone, o.isOutOfSight():

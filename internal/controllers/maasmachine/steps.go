@@ -16,8 +16,9 @@ type (
 	adopt struct{ systemID string }
 	// annotate writes on a machine whose it is.
 	annotate struct{ systemID string }
-	// releaseExtra lets go of an allocated machine that a claim got beside the one it keeps.
-	releaseExtra struct{ systemID string }
+	// noteExtra writes down a machine that a claim got beside the one it keeps, before it is released; dropExtra forgets it.
+	noteExtra struct{ systemID string }
+	dropExtra struct{ systemID string }
 	// beginDeploy writes down that the machine is about to be deployed: a request that MAAS takes up late acquires it anew.
 	beginDeploy struct{ systemID string }
 	// deploy installs the image.
@@ -103,8 +104,6 @@ func machineOf(s step, o observation) string {
 		return s.systemID
 	case markBroken:
 		return s.systemID
-	case releaseExtra:
-		return s.systemID
 	case abort:
 		return s.systemID
 	case avoid:
@@ -138,7 +137,8 @@ func (s beginClaim) key() string    { return "begin claim " + s.systemID }
 func (s claim) key() string         { return "claim " + s.systemID }
 func (s adopt) key() string         { return "adopt " + s.systemID }
 func (s annotate) key() string      { return "annotate " + s.systemID }
-func (s releaseExtra) key() string  { return "release extra " + s.systemID }
+func (s noteExtra) key() string     { return "note extra " + s.systemID }
+func (s dropExtra) key() string     { return "drop extra " + s.systemID }
 func (s beginDeploy) key() string   { return "begin deploy " + s.systemID }
 func (deploy) key() string          { return "deploy" }
 func (s deployTaken) key() string   { return "deployment taken " + s.systemID }
