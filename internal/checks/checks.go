@@ -19,6 +19,7 @@ type Checks struct {
 	identity *identity.Identity
 	clock    *Clock
 	metrics  *telemetry.Metrics // nil for none
+	oneByOne bool
 
 	version fact[maas.Version]
 	domains fact[[]maas.Domain]
@@ -39,6 +40,8 @@ type Config struct {
 	Metrics *telemetry.Metrics
 	// Now is the clock by which answers age; nil means time.Now.
 	Now func() time.Time
+	// OneByOne has one question asked after the other, in an order that is always the same; else all are asked at once.
+	OneByOne bool
 }
 
 // New returns checks; they ask nothing yet.
@@ -53,7 +56,7 @@ func New(config Config) *Checks {
 	}
 	client := config.MAAS
 	return &Checks{
-		maas: client, identity: config.Identity, clock: clock, metrics: config.Metrics,
+		maas: client, identity: config.Identity, clock: clock, metrics: config.Metrics, oneByOne: config.OneByOne,
 		version: fact[maas.Version]{ask: client.Version, now: now},
 		domains: fact[[]maas.Domain]{ask: client.Domains, now: now},
 		zones:   fact[[]maas.Zone]{ask: client.Zones, now: now},
@@ -89,14 +92,18 @@ func (c *Checks) Look(ctx context.Context, wishes Wishes) Findings {
 	host := c.maas.Host()
 	var domain, zones, pools, images Finding
 	var wait sync.WaitGroup
+	ask := wait.Go
+	if c.oneByOne {
+		ask = func(question func()) { question() }
+	}
 	if wishes.Domain != "" {
-		wait.Go(func() {
+		ask(func() {
 			domain = settle(ctx, &c.domains, func(d []maas.Domain) Finding { return judgeDomain(host, wishes.Domain, d) })
 		})
 	}
-	wait.Go(func() { zones = settleAll(ctx, host, &c.zones, wishes.Zones, judgeZones) })
-	wait.Go(func() { pools = settleAll(ctx, host, &c.pools, wishes.Pools, judgePools) })
-	wait.Go(func() { images = settleAll(ctx, host, &c.images, wishes.Images, c.judgeContents(ctx)) })
+	ask(func() { zones = settleAll(ctx, host, &c.zones, wishes.Zones, judgeZones) })
+	ask(func() { pools = settleAll(ctx, host, &c.pools, wishes.Pools, judgePools) })
+	ask(func() { images = settleAll(ctx, host, &c.images, wishes.Images, c.judgeContents(ctx)) })
 	wait.Wait()
 	return Findings{Domain: domain, ZonesAndPools: together(zones, pools), Images: images}
 }

@@ -52,20 +52,28 @@ func (v *Inventory) All(ctx context.Context, maxAge time.Duration) ([]maas.Machi
 	return a.answer.machines, a.answer.err
 }
 
-// join returns the request for a list that is on its way, or sends one. It is for all who want the list: it outlives the caller.
+// join returns the request for a list that is on its way, or sends one. It is for all who want the list: it outlives the caller. The lock is held
+// before and after.
 func (v *Inventory) join(ctx context.Context, of *list, filter maas.MachineFilter) *asking {
 	if of.asking != nil {
 		return of.asking
 	}
 	a := v.lists.ask(of, v.now())
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), listPatience)
-	go func() {
+	ask := func() {
 		defer cancel()
 		machines, err := v.client.Machines(ctx, filter)
 		v.mu.Lock()
 		defer v.mu.Unlock()
 		v.lists.took(of, machines, err, v.now())
-	}()
+	}
+	if v.OneByOne {
+		v.mu.Unlock()
+		ask()
+		v.mu.Lock()
+		return a
+	}
+	go ask()
 	return a
 }
 

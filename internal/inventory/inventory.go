@@ -8,6 +8,7 @@
 package inventory
 
 import (
+	"math/rand/v2"
 	"sync"
 	"time"
 
@@ -29,6 +30,11 @@ const (
 // Inventory is the view. It is safe for concurrent use. Until it is started, as on a manager that does not lead, it shows nothing of
 // single machines; lists are shared there too, but none is older than seconds.
 type Inventory struct {
+	// Draw draws a time that is shorter than the given one; nil means rand.N. It is set before the first use.
+	Draw func(time.Duration) time.Duration
+	// OneByOne has lists asked for on the goroutine of who wants them first, for those whose time is virtual. It is set before the first use.
+	OneByOne bool
+
 	client *maas.Client
 	now    func() time.Time
 
@@ -44,7 +50,16 @@ func New(client *maas.Client, now func() time.Time) *Inventory {
 	if now == nil {
 		now = time.Now
 	}
-	return &Inventory{client: client, now: now, view: newView(), lists: newLists()}
+	v := &Inventory{client: client, now: now, view: newView(), lists: newLists()}
+	v.view.draw = v.draw
+	return v
+}
+
+func (v *Inventory) draw(below time.Duration) time.Duration {
+	if v.Draw != nil {
+		return v.Draw(below)
+	}
+	return rand.N(below)
 }
 
 // Follow says that an object cares for a machine, and how much. It replaces what was said for the object before.

@@ -1,7 +1,9 @@
 package inventory
 
 import (
+	"cmp"
 	"slices"
+	"strings"
 	"time"
 
 	"k8s.io/apimachinery/pkg/types"
@@ -60,7 +62,7 @@ func (v *view) due(now time.Time) batch {
 		v.rounds.settled = now
 	}
 	slices.Sort(moving)
-	slices.SortFunc(settled, func(a, b string) int { return when[a].Compare(when[b]) })
+	slices.SortFunc(settled, func(a, b string) int { return cmp.Or(when[a].Compare(when[b]), strings.Compare(a, b)) })
 	settled = settled[:min(len(settled), max(fewestInBatch, followed/batchesForAll))]
 	return batch{append(moving, settled...), now}
 }
@@ -135,7 +137,7 @@ func (v *view) took(b batch, machines []maas.Machine) news {
 			n.lists = true
 			n.free = n.free || isFree(m)
 		}
-		if wasMissing := e.missing; e.keep(m, b.sent) || wasMissing {
+		if wasMissing := e.missing; e.keep(m, b.sent, v.settledInterval()) || wasMissing {
 			n.changed = append(n.changed, v.followersOf(systemID)...)
 		}
 	}
@@ -146,7 +148,7 @@ func (v *view) took(b batch, machines []maas.Machine) news {
 func (v *view) missed(systemID string, e *entry, sent time.Time) []types.NamespacedName {
 	told := e.missing
 	e.missing, e.void, e.voided = true, true, sent
-	e.tried, e.spread, e.soon = sent, settledInterval(), time.Time{}
+	e.tried, e.spread, e.soon = sent, v.settledInterval(), time.Time{}
 	if told {
 		return nil
 	}

@@ -22,6 +22,7 @@ type view struct {
 	rounds   rounds
 	powers   time.Time // when MAAS was last asked which machines are off
 	awaited  awaited
+	draw     func(below time.Duration) time.Duration // nil means rand.N
 }
 
 // entry is one machine. It stays for a while when nobody follows it any more, for what is known of it may still be asked.
@@ -45,7 +46,7 @@ func newView() view {
 func (v *view) entry(systemID string, now time.Time) *entry {
 	e := v.machines[systemID]
 	if e == nil {
-		e = &entry{followers: map[types.NamespacedName]Pace{}, tried: now, spread: settledInterval()}
+		e = &entry{followers: map[types.NamespacedName]Pace{}, tried: now, spread: v.settledInterval()}
 		v.machines[systemID] = e
 	}
 	return e
@@ -120,11 +121,12 @@ func (e *entry) hurry(now time.Time) {
 	}
 }
 
-// keep takes what was read of a machine. It says whether it differs from what was known; nothing known is no difference.
-func (e *entry) keep(m *maas.Machine, sent time.Time) (changed bool) {
+// keep takes what was read of a machine. It says whether it differs from what was known; nothing known is no difference. Spread is
+// how long after that it is read anew while it is settled.
+func (e *entry) keep(m *maas.Machine, sent time.Time, spread time.Duration) (changed bool) {
 	changed = e.machine != nil && differ(e.machine, m)
 	e.machine, e.sent, e.void, e.missing = m, sent, false, false
-	e.tried, e.spread, e.soon = sent, settledInterval(), time.Time{}
+	e.tried, e.spread, e.soon = sent, spread, time.Time{}
 	return changed
 }
 
@@ -135,7 +137,7 @@ func (v *view) learned(m *maas.Machine, began, now time.Time) (news bool) {
 		return false
 	}
 	news = e.machine == nil || isFree(e.machine) != isFree(m)
-	e.keep(m, began)
+	e.keep(m, began, v.settledInterval())
 	return news
 }
 
@@ -176,4 +178,10 @@ func (v *view) forgetOld(now time.Time) {
 func isFree(m *maas.Machine) bool { return m.Status == maas.StatusReady }
 
 // settledInterval is about ten minutes. It differs each time, so that machines that were read together are not for ever.
-func settledInterval() time.Duration { return 7*time.Minute + rand.N(6*time.Minute) }
+func (v *view) settledInterval() time.Duration {
+	const least, more = 7 * time.Minute, 6 * time.Minute
+	if v.draw == nil {
+		return least + rand.N(more)
+	}
+	return least + v.draw(more)
+}

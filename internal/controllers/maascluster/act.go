@@ -77,7 +77,7 @@ func (e *invalidHostError) Error() string {
 func (r *Reconciler) writeDown(ctx context.Context, object *infrav1.MaasCluster, choice writeChoice, cluster string) (ctrl.Result, error) {
 	before := object.DeepCopy()
 	if choice.needsSuffix {
-		choice.host = endpoint.ChooseHost(cluster, object.Spec.DNSDomain, endpoint.NewSuffix())
+		choice.host = endpoint.ChooseHost(cluster, object.Spec.DNSDomain, drawn(r.Suffix, endpoint.NewSuffix))
 	}
 	object.Spec.ControlPlaneEndpointKind = choice.kind
 	object.Spec.ControlPlaneEndpoint = infrav1.APIEndpoint{Host: choice.host, Port: choice.port}
@@ -85,7 +85,7 @@ func (r *Reconciler) writeDown(ctx context.Context, object *infrav1.MaasCluster,
 		if object.Annotations == nil {
 			object.Annotations = map[string]string{}
 		}
-		object.Annotations[infrav1.EndpointMarkAnnotation] = endpoint.NewToken()
+		object.Annotations[infrav1.EndpointMarkAnnotation] = drawn(r.Mark, endpoint.NewToken)
 	}
 	err := r.Client.Patch(ctx, object, client.MergeFromWithOptions(before, client.MergeFromWithOptimisticLock{}))
 	if apierrors.IsConflict(err) {
@@ -99,4 +99,12 @@ func (r *Reconciler) writeDown(ctx context.Context, object *infrav1.MaasCluster,
 			"the control plane will be reached at %s:%d", choice.host, choice.port)
 	}
 	return ctrl.Result{}, nil
+}
+
+// drawn draws as asked for, or else in the usual way.
+func drawn(as, usual func() string) string {
+	if as != nil {
+		return as()
+	}
+	return usual()
 }

@@ -58,6 +58,10 @@ type Reconciler struct {
 	Recorder     events.EventRecorder
 	// WatchFilter limits what is reconciled to objects with this value of Cluster API's watch-filter label; "" does not.
 	WatchFilter string
+	// Suffix draws the end of a record's name, and Mark what its mark is known by; nil means those of package endpoint.
+	Suffix, Mark func() string
+	// Jitter draws by how much a wait is longer, by a part of it at most; nil means wait.Jitter.
+	Jitter func(wait time.Duration, part float64) time.Duration
 }
 
 // SetupWithManager starts the controller with the manager.
@@ -167,7 +171,14 @@ func (r *Reconciler) reconcile(ctx context.Context, object *infrav1.MaasCluster,
 	if done.err != nil {
 		log.FromContext(ctx).Info("The endpoint is not as it should be", "reason", done.err.Error())
 	}
-	return ctrl.Result{RequeueAfter: wait.Jitter(nextLook(seen, done, also), spread)}, nil
+	return ctrl.Result{RequeueAfter: r.jitter(nextLook(seen, done, also))}, nil
+}
+
+func (r *Reconciler) jitter(d time.Duration) time.Duration {
+	if r.Jitter != nil {
+		return r.Jitter(d, spread)
+	}
+	return wait.Jitter(d, spread)
 }
 
 // writePatience is how long the API server may take to store what was done, even if the reconcile's time is up.

@@ -37,7 +37,7 @@ func (r *Reconciler) act(ctx context.Context, o *observation, s step) (failure, 
 	switch s := s.(type) {
 	case ensureClaim:
 		return nil, r.change(ctx, o, func(m *infrav1.MaasMachine) {
-			setAnnotation(m, infrav1.ClaimAnnotation, newToken(r.now(), rand.Text()))
+			setAnnotation(m, infrav1.ClaimAnnotation, newToken(r.now(), r.drawToken()))
 		})
 	case beginClaim:
 		return nil, r.beginAttempt(ctx, o, s.systemID)
@@ -84,6 +84,13 @@ func (r *Reconciler) act(ctx context.Context, o *observation, s step) (failure, 
 		return nil, r.letGo(ctx, o, s.because)
 	}
 	return r.actOutside(ctx, o, s), nil
+}
+
+func (r *Reconciler) drawToken() string {
+	if r.Token != nil {
+		return r.Token()
+	}
+	return rand.Text()
 }
 
 // actOutside takes the steps that change something in MAAS, in a workload cluster or in the Machine, and nothing in the object.

@@ -65,6 +65,10 @@ type Reconciler struct {
 	LookUp func(ctx context.Context, host string) ([]string, error)
 	// Probe asks whether an API server answers at an address; nil means a TLS handshake.
 	Probe func(ctx context.Context, address string, port int32) bool
+	// Token draws what makes a claim unique; nil means rand.Text.
+	Token func() string
+	// Jitter draws by how much a wait is longer, by a part of it at most; nil means wait.Jitter.
+	Jitter func(wait time.Duration, part float64) time.Duration
 
 	controller capicontroller.Controller // for watches in workload clusters
 	searches   searches
@@ -150,7 +154,7 @@ func (r *Reconciler) reconcile(ctx context.Context, o *observation) (ctrl.Result
 		return ctrl.Result{}, failed
 	}
 	// What the shared view raised came before the rest of the queue. The next look on our own does not.
-	return ctrl.Result{RequeueAfter: apiwait.Jitter(o.rest(last), spread), Priority: new(0)}, nil
+	return ctrl.Result{RequeueAfter: r.jitter(o.rest(last)), Priority: new(0)}, nil
 }
 
 // decide looks, and chooses the next step. The view that all share is good for waiting: before anything is done, MAAS itself is
@@ -255,6 +259,13 @@ func (r *Reconciler) now() time.Time {
 		return r.Now()
 	}
 	return time.Now()
+}
+
+func (r *Reconciler) jitter(d time.Duration) time.Duration {
+	if r.Jitter != nil {
+		return r.Jitter(d, spread)
+	}
+	return apiwait.Jitter(d, spread)
 }
 
 // spread is by which part many machines are looked at later than one would be, so that they are not all at once.

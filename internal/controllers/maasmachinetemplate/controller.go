@@ -39,6 +39,8 @@ type Reconciler struct {
 	Host string
 	// WatchFilter limits what is reconciled to objects with this value of Cluster API's watch-filter label; "" does not.
 	WatchFilter string
+	// Jitter draws by how much a wait is longer, by a part of it at most; nil means wait.Jitter.
+	Jitter func(wait time.Duration, part float64) time.Duration
 }
 
 // SetupWithManager starts the controller with the manager.
@@ -88,7 +90,11 @@ func (r *Reconciler) Reconcile(ctx context.Context, request ctrl.Request) (ctrl.
 	if seen.err != nil {
 		log.FromContext(ctx).Info("The machines cannot be looked at", "reason", seen.err.Error())
 	}
-	return ctrl.Result{RequeueAfter: wait.Jitter(nextLook(seen), spread)}, nil
+	jitter := r.Jitter
+	if jitter == nil {
+		jitter = wait.Jitter
+	}
+	return ctrl.Result{RequeueAfter: jitter(nextLook(seen), spread)}, nil
 }
 
 // write stores the status, if it is different.
