@@ -40,16 +40,17 @@ func (v *Inventory) lookForPower(ctx context.Context) time.Duration {
 	return roundsNap
 }
 
-// owner is the user who owns the machines that are followed; "" while nothing is known of any.
+// owner is the user who owns most of the machines that are followed, of several the first by name; "" while nothing is known of any.
 func (v *view) owner() string {
 	counts, most := map[string]int{}, ""
 	for _, e := range v.machines {
-		if e.machine == nil || len(e.followers) == 0 || e.machine.Owner == "" {
-			continue
+		if e.machine != nil && len(e.followers) > 0 && e.machine.Owner != "" {
+			counts[e.machine.Owner]++
 		}
-		counts[e.machine.Owner]++
-		if counts[e.machine.Owner] > counts[most] {
-			most = e.machine.Owner
+	}
+	for owner, count := range counts {
+		if count > counts[most] || count == counts[most] && owner < most {
+			most = owner
 		}
 	}
 	return most
