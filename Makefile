@@ -158,6 +158,11 @@ test-e2e: sandbox-build ## Make, use, scale and delete a real cluster in the san
 chaos-sandbox: sandbox-build ## Kill processes and break MAAS under clusters in the sandbox (as root): SEEDS=3, or one again: SEED=2
 	@cd test && CHAOS_SEED=$(or $(SEED),1) CHAOS_SEEDS=$(or $(SEEDS),$(if $(SEED),1,3)) go test -v -count=1 -timeout 2h -run '^TestSystemChaos$$' ./e2e
 
+.PHONY: chaos
+chaos: go-there ## Live SEEDS random lives of whole clusters, from the seed FROM on, in virtual time; SEED=n lives one again and tells its story
+	@cd test && SECONDS=0 && go test -count=1 -timeout 0 ./chaos -run '^TestSeeds$$' $(if $(SEED),-v) -seeds '$(or $(SEEDS),1000)' -from '$(or $(FROM),1)' -seed '$(or $(SEED),0)'
+	echo "no rule was broken; it took $$SECONDS s"
+
 .PHONY: bench
 bench: test-programs test-packages ## Measure what MAAS is asked, and how soon its answers show (docs/scale.md tells of ONLY and WINDOW)
 	@cd test && go build -o $(BIN)/bench ./scale/bench
