@@ -14,7 +14,7 @@ func TestOneLine(t *testing.T) {
 	for text, want := range map[string]string{
 		"":                               "",
 		"node1":                          "node1",
-		" a\r\n\tb\v c\u2028d ":          "a b c d",
+		"a\r\n\tb\v c\u2028d":            "a b c d",
 		"a\x00\x1b[31mb\x7f":             "a[31mb",
 		"a\u202eb\u200bc\ufeff":          "abc",
 		"\xff\xfea":                      "a",
@@ -29,6 +29,9 @@ func TestOneLine(t *testing.T) {
 		if got := oneline.Of(text, 20); got != want {
 			t.Errorf("%q: got %q, want %q", text, got, want)
 		}
+	}
+	if got := oneline.Of(strings.Repeat(" ", 3)+"a ", 20); got != "a" {
+		t.Errorf("space around it stays: %q", got)
 	}
 }
 

@@ -183,6 +183,38 @@ func TestBootstrapDataThatChangesAfterTheClaim(t *testing.T) {
 	})
 }
 
+// What was seen a moment ago is not what is sent.
+func TestBootstrapDataThatChangesWhileItIsDeployed(t *testing.T) {
+	t.Parallel()
+	for name, change := range map[string]func(*corev1.Secret){
+		"to nothing": func(s *corev1.Secret) { delete(s.Data, "value") },
+		"to no use":  func(s *corev1.Secret) { s.Data["value"] = []byte("hello") },
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			w := newWorld(t)
+			w.steps = 1
+			w.add("w1", false)
+			w.until("w1", func() bool { return w.get("w1").Spec.SystemID != "" })
+			r := w.reconciler()
+			o, err := r.observeObjects(t.Context(), w.get("w1"))
+			if err != nil {
+				t.Fatal(err)
+			}
+			o.direct = true
+			r.observeWorld(t.Context(), &o)
+			w.bootstrapData("w1", change)
+			failure, err := r.deploy(t.Context(), &o)
+			if err == nil || failure != nil || strings.Contains(err.Error(), "hello") {
+				t.Errorf("got %v, %v", failure, err)
+			}
+			if n := w.calls("deploy"); n != 0 {
+				t.Errorf("%d requests to deploy", n)
+			}
+		})
+	}
+}
+
 // A token is asked for where the workload cluster is, and nowhere else.
 func TestJoinTokensAreLookedAtBeforeAClaim(t *testing.T) {
 	t.Parallel()
