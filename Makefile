@@ -164,7 +164,7 @@ chaos: go-there ## Live SEEDS random lives of whole clusters, from the seed FROM
 	echo "no rule was broken; it took $$SECONDS s"
 
 .PHONY: bench
-bench: test-programs test-packages ## Measure what MAAS is asked, and how soon its answers show (docs/scale.md tells of ONLY and WINDOW)
+bench: test-programs test-packages $(if $(filter replacement%,$(ONLY)),sandbox-build) ## Measure what MAAS is asked, and how soon its answers show (docs/scale.md tells of ONLY and WINDOW)
 	@cd test && go build -o $(BIN)/bench ./scale/bench
 	$(BIN)/bench -checkout $(CURDIR) -only '$(ONLY)' -window '$(or $(WINDOW),0)'
 

@@ -29,6 +29,9 @@ func main() {
 	if len(os.Args) > 1 && os.Args[1] == managerCommand {
 		exit(runManager(os.Args[2:]))
 	}
+	if len(os.Args) > 1 && os.Args[1] == readerCommand {
+		exit(runReader(os.Args[2:]))
+	}
 	if len(os.Args) > 1 && os.Args[1] == simulatorCommand {
 		exit(runSimulator())
 	}
@@ -56,14 +59,11 @@ type options struct {
 func run(ctx context.Context) error {
 	var o options
 	flag.StringVar(&o.checkout, "checkout", ".", "Folder of the repository.")
-	flag.StringVar(&o.only, "only", "", "The only scenario to run: "+strings.Join(names(scenarios()), ", ")+"; empty for all.")
+	flag.StringVar(&o.only, "only", "", "The only scenario to run: "+strings.Join(names(scenarios()), ", ")+"; empty for all but the last two.")
 	flag.DurationVar(&o.window, "window", 0, "How long requests are counted, instead of the time that each scenario has for it.")
 	flag.Parse()
 	o.out = filepath.Join(o.checkout, "out/bench")
-	chosen := scenarios()
-	if o.only != "" {
-		chosen = slices.DeleteFunc(chosen, func(s scenario) bool { return s.name != o.only })
-	}
+	chosen := slices.DeleteFunc(scenarios(), func(s scenario) bool { return s.name != o.only && (o.only != "" || s.asked) })
 	if len(chosen) == 0 {
 		return fmt.Errorf("there is no scenario %q: choose one of %s", o.only, strings.Join(names(scenarios()), ", "))
 	}

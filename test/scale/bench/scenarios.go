@@ -20,6 +20,8 @@ type scenario struct {
 	run    func(ctx context.Context, l *lab, o options, r *result) error
 	// alone takes the place of config and run in a scenario that needs no lab.
 	alone func(ctx context.Context, o options, r *result) error
+	// asked says that it runs only if it is asked for by its name.
+	asked bool
 }
 
 // lastGroup is the last of the groups of scenarios.
@@ -32,6 +34,8 @@ func scenarios() []scenario {
 		{name: "deploying", group: 1, config: deployingRegion, run: deploying},
 		{name: "claiming", group: 2, config: claimingRegion, run: claiming},
 		{name: "simulator", group: 3, alone: simulating},
+		{name: "replacement", group: 3, alone: replacing(3, false), asked: true},
+		{name: "replacement-unheld", group: 3, alone: replacing(1, true), asked: true},
 	}
 }
 
