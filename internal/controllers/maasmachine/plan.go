@@ -246,8 +246,8 @@ func nextKeep(o observation) step {
 	if done, _ := o.did(mark); !done && !o.annotated(o.machine) && !o.machine.Locked {
 		return mark
 	}
-	if hook, due := nextHook(o); due && o.dns.attached {
-		return hook // it joined under an older version, or somebody took the hook away
+	if o.dns.attached && o.lacksHook() {
+		return hookMachine{} // it joined under an older version, or somebody took the hook away
 	}
 	if join, due := nextJoin(o); due {
 		return join
@@ -284,8 +284,8 @@ func nextJoin(o observation) (step, bool) {
 	if !first && (!o.dns.serves || stateOf(o.machine).deploy != runs) {
 		return join, false
 	}
-	if hook, due := nextHook(o); due {
-		return hook, true
+	if o.lacksHook() {
+		return hookMachine{}, true
 	}
 	return join, true
 }

@@ -33,11 +33,10 @@ func (o observation) hooked() bool {
 	return is
 }
 
-// nextHook: what joins the record is not to go before clients have forgotten it. That has to stand before the address does.
-func nextHook(o observation) (step, bool) {
+// lacksHook: what joins the record is not to go before clients have forgotten it. That has to stand before the address does.
+func (o observation) lacksHook() bool {
 	done, _ := o.did(hookMachine{})
-	due := !done && o.owner != nil && !o.hooked() && !o.leaving() && o.controlPlane() && o.dns.managed && !o.clusterGoes()
-	return hookMachine{}, due
+	return !done && o.owner != nil && !o.hooked() && !o.leaving() && o.controlPlane() && o.dns.managed && !o.clusterGoes()
 }
 
 // nextUnhook: the Machine never waits for nothing. Who deletes a cluster waits for no clients, and an object that goes can do no more.
