@@ -25,6 +25,8 @@ func addKnownTypes(scheme *runtime.Scheme) error {
 		&MaasCluster{}, &MaasClusterList{},
 		&MaasMachine{}, &MaasMachineList{},
 		&MaasMachineTemplate{}, &MaasMachineTemplateList{},
+		&MaasRemediation{}, &MaasRemediationList{},
+		&MaasRemediationTemplate{}, &MaasRemediationTemplateList{},
 	)
 	metav1.AddToGroupVersion(scheme, GroupVersion)
 	return nil

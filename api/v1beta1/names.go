@@ -13,6 +13,9 @@ const (
 	// EvacuationFinalizer was set on LXD hosts by the provider before this one. Nobody sets it now; it is removed on deletion.
 	EvacuationFinalizer = "maas.lxd.io/host-evacuation"
 
+	// RemediationFinalizer holds a MaasRemediation until its machine, if it was switched off, is on again.
+	RemediationFinalizer = "maasremediation.infrastructure.cluster.x-k8s.io"
+
 	// ClaimAnnotation on a MaasMachine holds its claim: a random token that MAAS learns as agent_name with the allocation, so
 	// that the machine is found again whatever happened in between. It never changes, and it survives `clusterctl move`.
 	ClaimAnnotation = "infrastructure.cluster.x-k8s.io/maas-claim"
@@ -48,6 +51,10 @@ const (
 
 	// ConfirmDeleteAnnotation on a MaasMachine that is being deleted while its owner Machine is not says that this is meant.
 	ConfirmDeleteAnnotation = "infrastructure.cluster.x-k8s.io/maas-confirm-delete"
+
+	// RemediationAnnotation on a MaasMachine tells, as JSON, when its machine was switched off and on again because its Node was not healthy, and
+	// whether that was given up. It survives the MaasRemediation, which goes whenever the Node looks healthy, and `clusterctl move`.
+	RemediationAnnotation = "infrastructure.cluster.x-k8s.io/maas-remediation"
 
 	// MarkBrokenAnnotation on a MaasMachine says that its machine, when it is given back, is switched off and marked broken in MAAS, and why:
 	// nobody gets it before an operator marked it fixed there. A remediation that gave up sets it, and so may a person.

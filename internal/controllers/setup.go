@@ -12,6 +12,7 @@ import (
 	"github.com/capmaas/cluster-api-provider-maas/internal/controllers/maascluster"
 	"github.com/capmaas/cluster-api-provider-maas/internal/controllers/maasmachine"
 	"github.com/capmaas/cluster-api-provider-maas/internal/controllers/maasmachinetemplate"
+	"github.com/capmaas/cluster-api-provider-maas/internal/controllers/maasremediation"
 	"github.com/capmaas/cluster-api-provider-maas/internal/endpoint"
 	"github.com/capmaas/cluster-api-provider-maas/internal/identity"
 	"github.com/capmaas/cluster-api-provider-maas/internal/inventory"
@@ -80,6 +81,18 @@ func Setup(ctx context.Context, mgr ctrl.Manager, options Options) error {
 	}
 	template := &maasmachinetemplate.Reconciler{Client: mgr.GetClient(), Inventory: machines, Host: options.MAAS.Host(), WatchFilter: options.WatchFilter}
 	if err := template.SetupWithManager(ctx, mgr, controller.Options{MaxConcurrentReconciles: 1}); err != nil {
+		return err
+	}
+	remediation := &maasremediation.Reconciler{
+		Client:      mgr.GetClient(),
+		Reader:      mgr.GetAPIReader(),
+		MAAS:        options.MAAS,
+		Identity:    user,
+		Inventory:   machines,
+		Recorder:    mgr.GetEventRecorder(FieldManager),
+		WatchFilter: options.WatchFilter,
+	}
+	if err := remediation.SetupWithManager(ctx, mgr); err != nil {
 		return err
 	}
 	machine := &maasmachine.Reconciler{

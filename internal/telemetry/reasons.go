@@ -90,6 +90,18 @@ const (
 	Abandoned = "Abandoned"
 )
 
+// Events of a MaasRemediation.
+const (
+	// RemediationStarted: a machine whose health check failed is switched off, to be switched on again.
+	RemediationStarted = "RemediationStarted"
+	// MachinePowerCycled: the machine was off, and is switched on again.
+	MachinePowerCycled = "MachinePowerCycled"
+	// RemediationGaveUp: nothing more is tried; the note says why. Do: look at the machine; Cluster API replaces its Machine.
+	RemediationGaveUp = "RemediationGaveUp"
+	// ReplacementRequested: the owner of the Machine was told to replace it. Do: if the Machine stays, look at its condition OwnerRemediated.
+	ReplacementRequested = "ReplacementRequested"
+)
+
 // Actions of events. They say what was being done when it happened.
 const (
 	// ActionPublishEndpoint is all that makes a control plane reachable.
@@ -115,6 +127,8 @@ const (
 	ActionRelease = "Release"
 	// ActionPower is switching a machine on.
 	ActionPower = "Power"
+	// ActionRemediate is healing a machine.
+	ActionRemediate = "Remediate"
 	// ActionLinkNode is telling a machine and its Node that they are one.
 	ActionLinkNode = "LinkNode"
 )

@@ -70,7 +70,7 @@ func withoutClaim(now, before map[string]string, metadata *field.Path) field.Err
 	var found field.ErrorList
 	for _, key := range []string{
 		infrav1.ClaimAnnotation, infrav1.ClaimAttemptAnnotation, infrav1.DeployAttemptsAnnotation, infrav1.AbandonAnnotation, infrav1.ConfirmDeleteAnnotation,
-		infrav1.MarkBrokenAnnotation,
+		infrav1.MarkBrokenAnnotation, infrav1.RemediationAnnotation,
 	} {
 		value, there := now[key]
 		if was, stood := before[key]; there && (!stood || was != value) {

@@ -20,9 +20,11 @@ import (
 // Setup adds the webhooks of all kinds to the manager's webhook server.
 func Setup(mgr ctrl.Manager) error {
 	for kind, complete := range map[string]func() error{
-		"MaasCluster":         ctrl.NewWebhookManagedBy(mgr, &infrav1.MaasCluster{}).WithValidator(clusterValidator{}).Complete,
-		"MaasMachine":         ctrl.NewWebhookManagedBy(mgr, &infrav1.MaasMachine{}).WithValidator(machineValidator{}).Complete,
-		"MaasMachineTemplate": ctrl.NewWebhookManagedBy(mgr, &infrav1.MaasMachineTemplate{}).WithValidator(templateValidator{}).Complete,
+		"MaasCluster":             ctrl.NewWebhookManagedBy(mgr, &infrav1.MaasCluster{}).WithValidator(clusterValidator{}).Complete,
+		"MaasMachine":             ctrl.NewWebhookManagedBy(mgr, &infrav1.MaasMachine{}).WithValidator(machineValidator{}).Complete,
+		"MaasMachineTemplate":     ctrl.NewWebhookManagedBy(mgr, &infrav1.MaasMachineTemplate{}).WithValidator(templateValidator{}).Complete,
+		"MaasRemediation":         ctrl.NewWebhookManagedBy(mgr, &infrav1.MaasRemediation{}).WithValidator(remediationValidator{}).Complete,
+		"MaasRemediationTemplate": ctrl.NewWebhookManagedBy(mgr, &infrav1.MaasRemediationTemplate{}).WithValidator(remediationTemplateValidator{}).Complete,
 	} {
 		if err := complete(); err != nil {
 			return fmt.Errorf("set up the webhook for %s: %w", kind, err)

@@ -53,3 +53,30 @@ func TestClusterTemplateIsAcceptedByAnAPIServer(t *testing.T) {
 		})
 	}
 }
+
+// What the book offers to be applied is accepted as it stands.
+func TestSamplesAreAcceptedByAnAPIServer(t *testing.T) {
+	t.Parallel()
+	api := apiServer(t)
+	paths, err := filepath.Glob(filepath.Join(checkout, "docs/samples/*.yaml"))
+	if err != nil || len(paths) == 0 {
+		t.Fatalf("there are no samples: %v", err)
+	}
+	for _, path := range paths {
+		text, err := os.ReadFile(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		kinds := map[string]int{}
+		for _, object := range decode(t, text) {
+			kinds[object.GetKind()]++
+			object.SetNamespace("default")
+			if err := api.Create(t.Context(), object, client.DryRunAll); err != nil {
+				t.Errorf("%s: %s %s: %v", path, object.GetKind(), object.GetName(), err)
+			}
+		}
+		if filepath.Base(path) == "remediation.yaml" && (kinds["MachineHealthCheck"] != 2 || kinds["MaasRemediationTemplate"] != 2) {
+			t.Errorf("%s has %v", path, kinds)
+		}
+	}
+}

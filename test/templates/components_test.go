@@ -71,7 +71,7 @@ func TestWebhooksAreReachedThroughTheServiceWithItsCertificate(t *testing.T) {
 		t.Errorf("the authority is injected from %q", got)
 	}
 	webhooks, _, _ := unstructured.NestedSlice(configuration.Object, "webhooks")
-	if len(webhooks) != 3 {
+	if len(webhooks) != 5 {
 		t.Errorf("there are %d webhooks, want one for each kind", len(webhooks))
 	}
 	for _, webhook := range webhooks {
@@ -98,7 +98,7 @@ func TestWebhooksAreReachedThroughTheServiceWithItsCertificate(t *testing.T) {
 func TestCRDsSayWhichContractTheyObey(t *testing.T) {
 	t.Parallel()
 	crds := decode(t, render(t, "config/crd"))
-	for _, name := range []string{"maasclusters", "maasmachines", "maasmachinetemplates"} {
+	for _, name := range []string{"maasclusters", "maasmachines", "maasmachinetemplates", "maasremediations", "maasremediationtemplates"} {
 		crd := find(t, crds, "CustomResourceDefinition", name+".infrastructure.cluster.x-k8s.io")
 		if got := crd.GetLabels()["cluster.x-k8s.io/v1beta2"]; got != "v1beta1" {
 			t.Errorf("%s: label cluster.x-k8s.io/v1beta2 is %q, want v1beta1", name, got)
@@ -108,5 +108,14 @@ func TestCRDsSayWhichContractTheyObey(t *testing.T) {
 				t.Errorf("%s: label %s claims a contract that it does not obey", name, label)
 			}
 		}
+	}
+}
+
+// A MaasRemediationTemplate belongs to no Cluster, so nothing but this label takes it along.
+func TestRemediationTemplatesAreMoved(t *testing.T) {
+	t.Parallel()
+	crd := find(t, decode(t, render(t, "config/crd")), "CustomResourceDefinition", "maasremediationtemplates.infrastructure.cluster.x-k8s.io")
+	if _, moves := crd.GetLabels()["clusterctl.cluster.x-k8s.io/move"]; !moves {
+		t.Errorf("the labels are %v", crd.GetLabels())
 	}
 }

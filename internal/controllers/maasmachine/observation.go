@@ -27,6 +27,8 @@ type observation struct {
 	cluster   *clusterv1.Cluster
 	infra     *infrav1.MaasCluster
 	bootstrap bootstrap
+	// remediation is the name of the MaasRemediation for which the machine has to be off; "" if there is none.
+	remediation string
 	// peersByZone counts the other machines of the control plane; nil where they do not matter.
 	peersByZone map[string]int
 

@@ -40,6 +40,9 @@ func (r *Reconciler) observeObjects(ctx context.Context, object *infrav1.MaasMac
 			o.infra = infra
 		}
 	}
+	if err := r.observeRemediation(ctx, &o); err != nil {
+		return o, err
+	}
 	if err := r.observePeers(ctx, &o); err != nil {
 		return o, err
 	}

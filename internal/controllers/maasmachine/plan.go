@@ -300,7 +300,7 @@ func (o observation) controlPlaneInitialized() bool {
 
 // mayPowerOn: only what is ours, is deployed to a disk, is not locked, and was seen off for long enough.
 func (o observation) mayPowerOn() bool {
-	return o.machine.PowerState == maas.PowerOff && !o.machine.EphemeralDeploy && !o.machine.Locked && !o.leaving() && o.offForLong()
+	return o.machine.PowerState == maas.PowerOff && !o.machine.EphemeralDeploy && !o.machine.Locked && !o.leaving() && o.offForLong() && o.remediation == ""
 }
 
 // isStuckOff says that a machine stays off until a person unlocks it, of which MAAS tells nobody.

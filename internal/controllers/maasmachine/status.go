@@ -171,6 +171,9 @@ func powerOf(o observation) *metav1.Condition {
 		c.Status, c.Reason = metav1.ConditionTrue, infrav1.PoweredOnReason
 	case o.machine.PowerState != maas.PowerOff:
 		c.Message = fmt.Sprintf("MAAS %s cannot tell whether %s is on: check its power settings there, unless its power type is manual", o.maasHost, shortName(o.machine))
+	case o.remediation != "":
+		c.Reason = infrav1.PoweredOffReason
+		c.Message = fmt.Sprintf("%s was switched off by MaasRemediation %s: look at the conditions of that", o.nameOf(o.machine), o.remediation)
 	case !o.offForLong():
 		c.Reason, c.Message = infrav1.PoweredOffReason, fmt.Sprintf("MAAS %s reports %s as off, which is often late: CAPMAAS switches it on if it stays off for %d minutes",
 			o.maasHost, shortName(o.machine), int(powerGrace.Minutes()))
