@@ -22,10 +22,10 @@ type changes []func(*observation)
 func seen(change ...func(*observation)) observation {
 	o := observation{
 		now: noon, maasHost: "maas.test", user: ourUser, standing: ours,
-		object: &infrav1.MaasRemediation{ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: name}},
-		owner:  &clusterv1.Machine{ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: name, Labels: map[string]string{}, Annotations: map[string]string{}}},
+		object: &infrav1.MaasRemediation{ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: machineName}},
+		owner:  &clusterv1.Machine{ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: machineName, Labels: map[string]string{}, Annotations: map[string]string{}}},
 		target: &infrav1.MaasMachine{
-			ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: name},
+			ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: machineName},
 			Spec:       infrav1.MaasMachineSpec{SystemID: "aaaaa1", ProviderID: "maas:///z1/aaaaa1"}, Status: infrav1.MaasMachineStatus{Hostname: "node1"},
 		},
 		machine: &maas.Machine{SystemID: "aaaaa1", Hostname: "node1", Owner: ourUser, Status: maas.StatusDeployed, PowerState: maas.PowerOn},

@@ -25,12 +25,12 @@ import (
 )
 
 const (
-	namespace = "default"
-	name      = "prod-md-0" // of the Machine, its MaasMachine and its MaasRemediation
-	ourUser   = "capmaas"
-	ourKey    = "consumer:token:secret"
-	token     = "capmaas-1772366400-abc"
-	boots     = 3 * time.Minute // until a Node is healthy after its machine was switched on
+	namespace   = "default"
+	machineName = "prod-md-0" // of the Machine, its MaasMachine and its MaasRemediation
+	ourUser     = "capmaas"
+	ourKey      = "consumer:token:secret"
+	token       = "capmaas-1772366400-abc"
+	boots       = 3 * time.Minute // until a Node is healthy after its machine was switched on
 )
 
 // world is a management cluster with a MachineHealthCheck, a MAAS region and at most one manager, in one process and in virtual time.
@@ -98,7 +98,7 @@ func newWorld(t *testing.T, change ...func(*simulator.Config)) *world {
 			ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: "prod"},
 			Status:     clusterv1.ClusterStatus{Initialization: clusterv1.ClusterInitializationStatus{InfrastructureProvisioned: &yes, ControlPlaneInitialized: &yes}},
 		}).Build()
-	w.addMachine(name, "aaaaa1")
+	w.addMachine(machineName, "aaaaa1")
 	w.starts()
 	return w
 }
@@ -146,6 +146,17 @@ func controlPlane(w *world) {
 	w.editTarget(func(m *infrav1.MaasMachine) { m.Labels[clusterv1.MachineControlPlaneLabel] = "" })
 }
 
+// writesToMAAS lists what was asked of MAAS, but for looks.
+func (w *world) writesToMAAS() []string {
+	var all []string
+	for _, r := range w.region.Requests() {
+		if r.Method != "GET" {
+			all = append(all, r.Operation)
+		}
+	}
+	return all
+}
+
 func key(name string) client.ObjectKey { return client.ObjectKey{Namespace: namespace, Name: name} }
 
 // find reads an object; false says that there is none.
@@ -167,12 +178,12 @@ func change[T client.Object](w *world, object T, do func(T)) {
 
 func (w *world) editMachine(do func(*clusterv1.Machine)) {
 	w.Helper()
-	change(w, &clusterv1.Machine{ObjectMeta: metav1.ObjectMeta{Name: name}}, do)
+	change(w, &clusterv1.Machine{ObjectMeta: metav1.ObjectMeta{Name: machineName}}, do)
 }
 
 func (w *world) editTarget(do func(*infrav1.MaasMachine)) {
 	w.Helper()
-	change(w, &infrav1.MaasMachine{ObjectMeta: metav1.ObjectMeta{Name: name}}, do)
+	change(w, &infrav1.MaasMachine{ObjectMeta: metav1.ObjectMeta{Name: machineName}}, do)
 }
 
 // says changes the conditions of a Machine.
@@ -306,31 +317,31 @@ func (w *world) pass(d time.Duration) {
 func (w *world) at(reason string) func() bool {
 	return func() bool {
 		object := &infrav1.MaasRemediation{}
-		return w.find(name, object) && conditions.GetReason(object, infrav1.RemediationRemediatingCondition) == reason
+		return w.find(machineName, object) && conditions.GetReason(object, infrav1.RemediationRemediatingCondition) == reason
 	}
 }
 
 // over says that the Machine is healthy, and that its MaasRemediation is gone.
 func (w *world) over() bool {
 	m := &clusterv1.Machine{}
-	return w.find(name, m) && conditions.IsTrue(m, clusterv1.MachineHealthCheckSucceededCondition) && !w.find(name, &infrav1.MaasRemediation{})
+	return w.find(machineName, m) && conditions.IsTrue(m, clusterv1.MachineHealthCheckSucceededCondition) && !w.find(machineName, &infrav1.MaasRemediation{})
 }
 
 // replaced says that the Machine and all that was made for it are gone.
 func (w *world) replaced() bool {
-	return !w.find(name, &clusterv1.Machine{}) && !w.find(name, &infrav1.MaasMachine{}) && !w.find(name, &infrav1.MaasRemediation{})
+	return !w.find(machineName, &clusterv1.Machine{}) && !w.find(machineName, &infrav1.MaasMachine{}) && !w.find(machineName, &infrav1.MaasRemediation{})
 }
 
 func (w *world) progress() remediation.Progress {
 	target := &infrav1.MaasMachine{}
-	w.find(name, target)
+	w.find(machineName, target)
 	return remediation.Of(target)
 }
 
 // says is the message of a MaasRemediation.
 func (w *world) message() string {
 	object := &infrav1.MaasRemediation{}
-	w.find(name, object)
+	w.find(machineName, object)
 	return conditions.GetMessage(object, infrav1.RemediationRemediatingCondition)
 }
 
@@ -411,7 +422,7 @@ func (w *world) story() string {
 		client.Object
 		GetConditions() []metav1.Condition
 	}{object, target, machine} {
-		if !w.find(name, o) {
+		if !w.find(machineName, o) {
 			fmt.Fprintf(text, "\n no %T", o)
 			continue
 		}
