@@ -20,14 +20,7 @@ func TestANodeGetsItsProviderID(t *testing.T) {
 	l := newLab(t, hardware("node-of-workload-test"))
 	l.startManager()
 	l.createCluster(nil)
-	l.Expect(l.Create(t.Context(), &corev1.Secret{
-		ObjectMeta: metav1.ObjectMeta{
-			Namespace: l.namespace, Name: clusterName + "-kubeconfig",
-			Labels: map[string]string{clusterv1.ClusterNameLabel: clusterName},
-		},
-		Type: clusterv1.ClusterSecretType,
-		Data: map[string][]byte{"value": suite.kubeconfig},
-	})).To(gomega.Succeed())
+	l.workloadIsHere()
 	l.provisionedCluster()
 	l.createMachine("cp-1", true)
 	machine := l.provisionedMachine("cp-1")
@@ -64,4 +57,17 @@ func (l *lab) controlPlaneInitialized() {
 		Type: clusterv1.ClusterControlPlaneInitializedCondition, Status: metav1.ConditionTrue, Reason: clusterv1.ClusterControlPlaneInitializedReason,
 	})
 	l.Expect(l.Status().Patch(l.Context(), cluster, client.MergeFrom(before))).To(gomega.Succeed())
+}
+
+// workloadIsHere says how the workload cluster's API server is reached, as Cluster API does: it is the management cluster's.
+func (l *lab) workloadIsHere() {
+	l.Helper()
+	l.Expect(l.Create(l.Context(), &corev1.Secret{
+		ObjectMeta: metav1.ObjectMeta{
+			Namespace: l.namespace, Name: clusterName + "-kubeconfig",
+			Labels: map[string]string{clusterv1.ClusterNameLabel: clusterName},
+		},
+		Type: clusterv1.ClusterSecretType,
+		Data: map[string][]byte{"value": suite.kubeconfig},
+	})).To(gomega.Succeed())
 }
