@@ -2,12 +2,16 @@ package maasremediation
 
 import (
 	"context"
+	"reflect"
 	"strings"
 	"testing"
 	"time"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	clusterv1 "sigs.k8s.io/cluster-api/api/core/v1beta2"
+	ctrl "sigs.k8s.io/controller-runtime"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/client/interceptor"
 
 	infrav1 "github.com/capmaas/cluster-api-provider-maas/api/v1beta1"
 	"github.com/capmaas/cluster-api-provider-maas/internal/remediation"
@@ -127,7 +131,12 @@ func TestAMachineDeletedInTheMiddleIsReleased(t *testing.T) {
 func TestAMachineTakenInTheMiddleIsNotTouched(t *testing.T) {
 	t.Parallel()
 	for name, take := range map[string]func(*world) error{
-		"an operator releases it": func(w *world) error { return w.region.OperatorRelease("aaaaa1") },
+		"an operator releases it":      func(w *world) error { return w.region.OperatorRelease("aaaaa1") },
+		"another user deploys it":      func(w *world) error { return w.deploysAs("alice", nil) },
+		"it is deployed by hand as us": func(w *world) error { return w.deploysAs(ourUser, nil) },
+		"it is deployed for another claim": func(w *world) error {
+			return w.deploysAs(ourUser, map[string]string{infrav1.MachineAnnotationClaim: "capmaas-1-other", infrav1.MachineAnnotationMachine: "default.other"})
+		},
 		"another user takes it":   func(w *world) error { return w.region.OperatorTake("aaaaa1", "alice") },
 		"it is deleted from MAAS": func(w *world) error { return w.region.OperatorDelete("aaaaa1") },
 		"it is marked broken":     func(w *world) error { return w.region.OperatorMarkBroken("aaaaa1", "smoke") },
@@ -139,7 +148,11 @@ func TestAMachineTakenInTheMiddleIsNotTouched(t *testing.T) {
 			w.stubborn = true
 			before := len(w.writesToMAAS())
 			w.must(take(w))
-			w.until(time.Hour, w.at(infrav1.RemediationHandedOverReason))
+			if name == "it is deployed by hand as us" { // or its annotations are lost: nothing is concluded from that
+				w.pass(10 * time.Minute)
+			} else {
+				w.until(time.Hour, w.at(infrav1.RemediationHandedOverReason))
+			}
 			w.pass(10 * time.Minute)
 			w.holds()
 			if after := w.writesToMAAS(); len(after) != before {
@@ -151,6 +164,44 @@ func TestAMachineTakenInTheMiddleIsNotTouched(t *testing.T) {
 				t.Error("it is to be marked broken")
 			}
 		})
+	}
+}
+
+// deploysAs lets an operator release the machine, and a user deploy it, with these annotations.
+func (w *world) deploysAs(user string, annotations map[string]string) error {
+	w.must(w.region.SetStatus("aaaaa1", simulator.StatusDeployed))
+	w.must(w.region.SetPower("aaaaa1", "on"))
+	w.must(w.region.SetAgentName("aaaaa1", ""))
+	w.must(w.region.SetOwner("aaaaa1", user))
+	return w.region.SetAnnotations("aaaaa1", annotations)
+}
+
+// TestADecisionFromAnOldCopyIsNotWritten: a cache may show the MaasMachine as it was before the power cycle.
+func TestADecisionFromAnOldCopyIsNotWritten(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	defer w.close()
+	w.heals = 1
+	w.checkHealth(machineName)
+	old := &infrav1.MaasMachine{}
+	w.find(machineName, old)
+	w.until(time.Hour, w.at(infrav1.RemediationWaitingForNodeReason))
+	before := w.progress()
+	r := w.manager.remediations
+	r.Client = interceptor.NewClient(w.stored, interceptor.Funcs{
+		Get: func(ctx context.Context, c client.WithWatch, k client.ObjectKey, o client.Object, opts ...client.GetOption) error {
+			if m, is := o.(*infrav1.MaasMachine); is {
+				old.DeepCopyInto(m)
+				return nil
+			}
+			return c.Get(ctx, k, o, opts...)
+		},
+	})
+	if _, err := r.Reconcile(t.Context(), ctrl.Request{NamespacedName: key(machineName)}); err != nil {
+		t.Errorf("it is an error: %v", err)
+	}
+	if after := w.progress(); !reflect.DeepEqual(before, after) || w.calls("power_off", "aaaaa1") != 1 {
+		t.Errorf("got %+v after %+v:%s", after, before, w.story())
 	}
 }
 
