@@ -139,10 +139,13 @@ func (m *manager) RoundTrip(r *http.Request) (*http.Response, error) {
 	}
 	var answer *http.Response
 	err := m.writing("MAAS "+r.URL.RawQuery+" "+r.URL.Path, func() (err error) {
-		answer, err = m.network.RoundTrip(r.WithContext(context.WithoutCancel(r.Context())))
+		answer, err = m.network.RoundTrip(r.WithContext(context.WithoutCancel(r.Context()))) //nolint:bodyclose // it is handed on
 		return err
 	})
 	if err != nil {
+		if answer != nil {
+			_ = answer.Body.Close()
+		}
 		return nil, err
 	}
 	return answer, nil
