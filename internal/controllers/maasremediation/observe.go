@@ -200,15 +200,18 @@ func (r *Reconciler) look(ctx context.Context, o *observation) error {
 		o.standing = ours
 	case m.Owner == o.user && m.Annotations[infrav1.MachineAnnotationClaim] == "":
 		o.standing = unproven // its annotation may be missing; the MaasMachine's reconciler looks it up, and writes it again
+	case claimed && named && m.Owner != "":
+		o.standing = unproven // MAAS: a release wipes annotations, so nobody took it: our key is another user's than it was
 	default:
 		o.standing = o.ofUs(lost)
 	}
 	return nil
 }
 
-// ofUs takes a verdict back where the machine was another user's of ours from the start: with the key of that user it is there again.
+// ofUs takes a verdict back where another user of MAAS, or another MAAS, was asked for the machine: it may be there.
 func (o observation) ofUs(verdict standing) standing {
-	if user := o.target.Annotations[infrav1.UserAnnotation]; cmp.Or(user, o.user) != o.user {
+	a := o.target.Annotations
+	if cmp.Or(a[infrav1.UserAnnotation], o.user) != o.user || cmp.Or(a[infrav1.HostAnnotation], o.maasHost) != o.maasHost {
 		return unproven
 	}
 	return verdict

@@ -205,18 +205,35 @@ func TestADecisionFromAnOldCopyIsNotWritten(t *testing.T) {
 	}
 }
 
-// All machines look like somebody else's with the key of another user. That is no reason to replace them.
-func TestAMachineOfAnotherKeyIsNotHandedOver(t *testing.T) {
+// All machines look like somebody else's with the key of another user, or are not there in another MAAS. That is no reason to replace them.
+func TestAMachineOfAnotherKeyOrMAASIsNotHandedOver(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
-	defer w.close()
-	w.heals = 1
-	w.must(w.region.SetOwner("aaaaa1", "alice"))
-	w.editTarget(func(m *infrav1.MaasMachine) { m.Annotations[infrav1.UserAnnotation] = "alice" })
-	w.until(10*time.Minute, w.at(infrav1.RemediationBlockedReason))
-	w.pass(2 * time.Hour)
-	if !w.at(infrav1.RemediationBlockedReason)() || len(w.writesToMAAS()) > 0 || w.progress().GaveUp != nil {
-		t.Errorf("something was done:%s", w.story())
+	for name, begin := range map[string]func(*world){
+		"another user, who is known": func(w *world) {
+			w.must(w.region.SetOwner("aaaaa1", "alice"))
+			w.editTarget(func(m *infrav1.MaasMachine) { m.Annotations[infrav1.UserAnnotation] = "alice" })
+		},
+		"another user, and the machine says whose it is": func(w *world) {
+			w.must(w.region.SetOwner("aaaaa1", "alice"))
+			w.editTarget(func(m *infrav1.MaasMachine) { delete(m.Annotations, infrav1.UserAnnotation) })
+		},
+		"another MAAS": func(w *world) {
+			w.must(w.region.OperatorDelete("aaaaa1"))
+			w.editTarget(func(m *infrav1.MaasMachine) { m.Annotations[infrav1.HostAnnotation] = "elsewhere.example.com" })
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			w := newWorld(t)
+			defer w.close()
+			w.heals = 1
+			begin(w)
+			w.until(10*time.Minute, w.at(infrav1.RemediationBlockedReason))
+			w.pass(30 * time.Minute)
+			if !w.at(infrav1.RemediationBlockedReason)() || len(w.writesToMAAS()) > 0 || w.progress().GaveUp != nil {
+				t.Errorf("something was done:%s", w.story())
+			}
+		})
 	}
 }
 
