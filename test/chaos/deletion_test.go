@@ -5,6 +5,7 @@ import (
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	clusterv1 "sigs.k8s.io/cluster-api/api/core/v1beta2"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/controller/controllerutil"
@@ -20,7 +21,9 @@ func (c *cluster) deletes(m *clusterv1.Machine) {
 	}
 	infra := find[*infrav1.MaasMachine](c.of.store, m.Name)
 	switch {
-	case w.clock.Now().Before(c.drained[m.Name]), isHooked(m):
+	case w.clock.Now().Before(c.drained[m.Name]):
+	case isHooked(m):
+		c.waitsForHook(m)
 	case infra != nil && infra.DeletionTimestamp.IsZero():
 		w.tell("Cluster API", "deletes MaasMachine %s", m.Name)
 		c.of.store.remove(infra)
@@ -35,6 +38,16 @@ func (c *cluster) deletes(m *clusterv1.Machine) {
 		w.tell("Cluster API", "Machine %s is gone", m.Name)
 		letGo(c.of.store, m, clusterv1.MachineFinalizer)
 	}
+}
+
+// waitsForHook says on the Machine since when.
+func (c *cluster) waitsForHook(m *clusterv1.Machine) {
+	if m.Status.Deletion != nil {
+		return
+	}
+	editStatus(c.of.store, m, func(m *clusterv1.Machine) {
+		m.Status.Deletion = &clusterv1.MachineDeletionStatus{WaitForPreTerminateHookStartTime: metav1.NewTime(c.w.clock.Now())}
+	})
 }
 
 // isHooked says that somebody holds the end of a Machine.

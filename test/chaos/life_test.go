@@ -126,6 +126,7 @@ func (c *cluster) unsettled() string {
 			}
 		case hasReason(infra, infrav1.NoMachineAvailableReason, "") && !c.w.isFree(infra):
 			starved = true
+		case !c.initialized && hasReason(infra, infrav1.WaitingForBootstrapDataReason, ""): // the control plane is not well, which is told below
 		default:
 			return m.Name + " is not well" + conditionsOf(infra)
 		}
