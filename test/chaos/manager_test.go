@@ -76,7 +76,7 @@ func (g *management) starts() {
 	w.managers++
 	m := &manager{
 		w: w, of: g, name: g.name + "/manager-" + number(w.managers), queue: map[item]time.Time{}, failures: map[item]int{}, caughtUp: map[objectKey]bool{},
-		raised: raised{items: map[item]bool{}},
+		raised: raised{items: map[item]bool{}}, seen: newSeen(item{}),
 	}
 	m.ctx, m.cancel = context.WithCancel(context.Background())
 	clock := checks.NewClock(w.clock.Now)

@@ -112,6 +112,9 @@ func (c *cluster) kubelets() {
 		if t.since.IsZero() {
 			t.since = w.clock.Now()
 		}
+		if t.node != "" && find[*corev1.Node](c.workload, t.node) == nil {
+			t.node = "" // somebody deleted the Node, perhaps as that of the machine's former life: kubelet registers again
+		}
 		if t.node == "" && c.mayJoin(t) {
 			t.node = m.Hostname
 			c.registers(m)
