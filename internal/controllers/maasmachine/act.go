@@ -108,11 +108,7 @@ func (r *Reconciler) actOutside(ctx context.Context, o *observation, s step) err
 		_, err := r.MAAS.Abort(ctx, s.systemID, comment(o))
 		return err
 	case powerOn:
-		_, err := r.MAAS.PowerOn(ctx, o.machine.SystemID, comment(o))
-		if err == nil {
-			r.tell(o, normal, telemetry.PoweredOn, telemetry.ActionPower, "switched on %s, which was off", o.nameOf(o.machine))
-		}
-		return err
+		return r.powerOn(ctx, o)
 	case joinDNS:
 		return r.join(ctx, o, s.address)
 	case leaveDNS:

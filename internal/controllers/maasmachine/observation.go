@@ -60,6 +60,8 @@ type observation struct {
 	erasesAnyway bool
 	version      maas.Version // of MAAS; read only where the spec has what older ones lack
 
+	// switchedOn is how often the machine was switched on, and what came of it.
+	switchedOn asked
 	// asked is what was asked of machines in vain, by system ID, once the object goes.
 	asked map[string]asked
 

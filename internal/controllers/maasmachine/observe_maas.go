@@ -37,6 +37,7 @@ func (r *Reconciler) observeShared(ctx context.Context, o *observation) bool {
 	}
 	o.machine, o.standing, o.page = m, holdsOurs, r.MAAS.MachineURL(m.SystemID)
 	r.observeRequests(o)
+	r.observePower(o)
 	return true
 }
 
@@ -82,6 +83,7 @@ func (r *Reconciler) observeMAAS(ctx context.Context, o *observation) {
 		o.page = r.MAAS.MachineURL(o.machine.SystemID)
 	}
 	r.observeRequests(o)
+	r.observePower(o)
 	if o.standing == holdsOurs {
 		r.observeTrouble(ctx, o)
 	}

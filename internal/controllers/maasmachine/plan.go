@@ -298,24 +298,6 @@ func (o observation) controlPlaneInitialized() bool {
 	return is != nil && *is
 }
 
-// mayPowerOn: only what is ours, is deployed to a disk, is not locked, and was seen off for long enough.
-func (o observation) mayPowerOn() bool {
-	return o.machine.PowerState == maas.PowerOff && !o.machine.EphemeralDeploy && !o.machine.Locked && !o.leaving() && o.offForLong() && o.remediation == ""
-}
-
-// isStuckOff says that a machine stays off until a person unlocks it, of which MAAS tells nobody.
-func isStuckOff(m *maas.Machine) bool { return m.PowerState == maas.PowerOff && m.Locked }
-
-// offForLong says whether the power was seen off, and nothing else, for the grace time. PoweredOn remembers since when.
-func (o observation) offForLong() bool {
-	for _, c := range o.object.Status.Conditions {
-		if c.Type == infrav1.MachinePoweredOnCondition && c.Reason == infrav1.PoweredOffReason {
-			return c.Status == "False" || o.now.Sub(c.LastTransitionTime.Time) >= powerGrace
-		}
-	}
-	return false
-}
-
 // mostAdvancedClaimed chooses among the machines that carry our claim, of which there should be one.
 func (o observation) mostAdvancedClaimed() *maas.Machine {
 	var best *maas.Machine

@@ -77,6 +77,13 @@ func (r *retries) note(key client.ObjectKey, systemID, how, state string, now ti
 	r.of[key][systemID] = asked{how: how, times: times, since: now, err: err, state: state}
 }
 
+// forgetOne drops what was asked of one machine.
+func (r *retries) forgetOne(key client.ObjectKey, systemID string) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	delete(r.of[key], systemID)
+}
+
 // forget drops all of an object.
 func (r *retries) forget(key client.ObjectKey) {
 	r.mu.Lock()

@@ -160,51 +160,6 @@ func unreadable(o observation, conditionType string) *metav1.Condition {
 	return &metav1.Condition{Type: conditionType, Status: metav1.ConditionUnknown, Reason: reason, Message: message}
 }
 
-// powerOf tells of the power of a deployed machine. Off is Unknown first, for MAAS's view lags and flickers.
-func powerOf(o observation) *metav1.Condition {
-	if o.standing != holdsOurs || !o.provisioned() || o.machine.Status != maas.StatusDeployed {
-		return nil
-	}
-	c := metav1.Condition{Type: infrav1.MachinePoweredOnCondition, Status: metav1.ConditionUnknown, Reason: infrav1.PowerUnknownReason}
-	switch {
-	case o.machine.PowerState == maas.PowerOn:
-		c.Status, c.Reason = metav1.ConditionTrue, infrav1.PoweredOnReason
-	case o.machine.PowerState != maas.PowerOff:
-		c.Message = fmt.Sprintf("MAAS %s cannot tell whether %s is on: check its power settings there, unless its power type is manual", o.maasHost, shortName(o.machine))
-	case o.remediation != "":
-		c.Reason = infrav1.PoweredOffReason
-		c.Message = fmt.Sprintf("%s was switched off by MaasRemediation %s: look at the conditions of that", o.nameOf(o.machine), o.remediation)
-	case !o.offForLong():
-		c.Reason, c.Message = infrav1.PoweredOffReason, fmt.Sprintf("MAAS %s reports %s as off, which is often late: CAPMAAS switches it on if it stays off for %d minutes",
-			o.maasHost, shortName(o.machine), int(powerGrace.Minutes()))
-		if o.machine.EphemeralDeploy || o.machine.Locked {
-			c.Message = fmt.Sprintf("MAAS %s reports %s as off, which is often late: wait and see whether it stays off", o.maasHost, shortName(o.machine))
-		}
-	case o.machine.EphemeralDeploy:
-		c.Status, c.Reason = metav1.ConditionFalse, infrav1.PoweredOffReason
-		c.Message = o.nameOf(o.machine) + " is off, and was deployed to memory, which is lost: " + o.replace()
-	case o.machine.Locked:
-		c.Status, c.Reason = metav1.ConditionFalse, infrav1.PoweredOffReason
-		c.Message = o.nameOf(o.machine) + " is off and locked, so CAPMAAS cannot switch it on: unlock it in MAAS, or switch it on by hand"
-	default:
-		c.Status, c.Reason, c.Message = metav1.ConditionFalse, infrav1.PoweredOffReason, o.nameOf(o.machine)+" is off and is being switched on"
-		if done, err := o.did(powerOn{}); done && err != nil {
-			c.Message = fmt.Sprintf("%s is off and could not be switched on (%s): check its power settings in MAAS, and its BMC, or switch it on by hand",
-				o.nameOf(o.machine), maas.Words(err))
-		}
-	}
-	return &c
-}
-
-// setPower makes the time of PoweredOn that since which the power has been off, though the status before may have been Unknown too.
-func setPower(object *infrav1.MaasMachine, c *metav1.Condition, set func(*metav1.Condition)) {
-	before := conditions.Get(object, infrav1.MachinePoweredOnCondition)
-	if c != nil && before != nil && c.Reason != before.Reason {
-		conditions.Delete(object, infrav1.MachinePoweredOnCondition)
-	}
-	setOrDelete(object, infrav1.MachinePoweredOnCondition, c, set)
-}
-
 func setOrDelete(object *infrav1.MaasMachine, conditionType string, c *metav1.Condition, set func(*metav1.Condition)) {
 	if c == nil {
 		conditions.Delete(object, conditionType)
