@@ -74,7 +74,8 @@ const (
 	// ClaimRefusedReason: MAAS refuses the claim as it is, or says that it failed at it; the message has MAAS's words. Do: what the message
 	// says. Often the user of the API key lacks a right: grant it in MAAS. The claim is tried again by itself.
 	ClaimRefusedReason = "ClaimRefused"
-	// MachineNotFoundReason: MAAS has no machine with the stored system ID any more. Do: nothing, if a MachineHealthCheck
+	// MachineNotFoundReason: MAAS has no machine with the stored system ID any more. Where it was not deployed yet, another one is claimed, as long
+	// as attempts are left. Do: nothing, if a MachineHealthCheck
 	// watches it, for Cluster API then replaces it. Else delete the Machine.
 	MachineNotFoundReason = "MachineNotFound"
 	// MachineNotOursReason: the machine with the stored system ID does not carry our claim: somebody else has it. It is never
@@ -127,9 +128,6 @@ const (
 	// MachineGivenBackReason: before it was deployed, the machine was released or is being commissioned anew. Do: delete the
 	// Machine to get another, or let a MachineHealthCheck do it.
 	MachineGivenBackReason = "MachineGivenBack"
-	// MachineBeingReleasedReason: before it was deployed, somebody began to release the machine or to erase its disks. Do:
-	// delete the Machine to get another, or let a MachineHealthCheck do it.
-	MachineBeingReleasedReason = "MachineBeingReleased"
 	// MachineMissingReason: MAAS cannot find the hardware any more. Do: look at the machine: its power, its cables, its network.
 	// Then commission it again, and delete the Machine to get another.
 	MachineMissingReason = "MachineMissing"

@@ -180,10 +180,25 @@ func deploySituations() []situation {
 				w.installs(worker)
 				w.must(w.region.OperatorRelease(w.inMAAS(worker).SystemID))
 			},
+			after:   2 * time.Minute,
+			shows:   "MachineDeployed=False MachineDeploying",
+			message: "machine node2 (aaaaa2) in MAAS maas.example.com is in state Deploying (MAAS is installing the image); before, the deployment of machine node1 (aaaaa1) ended when somebody released the machine",
+			event:   "DeployFailed",
+			note:    "the deployment of machine node1 (aaaaa1) ended when somebody released the machine: another one is claimed",
+			passes:  true,
+			do:      "Nothing: another machine is claimed, which counts as an attempt. The machine that was released is avoided for a while. To give machines back, scale down instead.",
+		},
+		{
+			name: "Somebody else got the machine while it was being installed, and no attempts are left",
+			wrong: func(w *world) {
+				w.add(worker, func(m *infrav1.MaasMachine) { m.Spec.DeployAttempts = 1 })
+				w.until(func() bool { return w.inMAAS(worker).Status == simulator.StatusDeploying })
+				w.must(w.given(w.inMAAS(worker).SystemID, otherUser))
+			},
 			shows:   "MachineAllocated=False MachineNotOurs",
-			message: "machine node1 (aaaaa1) in MAAS maas.example.com was released by somebody (it is in state Ready, without an owner): delete Machine prod-md-0 in Kubernetes to get another",
+			message: "machine node1 (aaaaa1) in MAAS maas.example.com belongs to user \"alice\" now, and is left alone: delete Machine prod-md-0 in Kubernetes to get another",
 			event:   "MachineLost",
-			do:      "Delete the Machine to get another; a MachineHealthCheck does so by itself.",
+			do:      "Delete the Machine to get another; a MachineHealthCheck does so by itself. The machine is not touched: it is the other user's.",
 		},
 		{
 			name: "An operator marked the machine broken before it was deployed",
@@ -194,7 +209,7 @@ func deploySituations() []situation {
 			shows:   "MachineDeployed=False MachineDeploying",
 			message: "machine node2 (aaaaa2) in MAAS maas.example.com is in state Deploying (MAAS is installing the image); before, the deployment of machine node1 (aaaaa1) ended when it was marked broken (MAAS says: the fan is broken)",
 			event:   "DeployFailed",
-			note:    "the deployment of machine node1 (aaaaa1) ended when it was marked broken (MAAS says: the fan is broken): the machine is given back, and another one is claimed",
+			note:    "the deployment of machine node1 (aaaaa1) ended when it was marked broken (MAAS says: the fan is broken): another one is claimed",
 			passes:  true,
 			do:      "Nothing for the cluster: another machine is tried by itself. Repair the broken one, and mark it fixed in MAAS.",
 			mend:    func(*world) {},
@@ -240,10 +255,13 @@ func deploySituations() []situation {
 				w.installs(worker)
 				w.must(w.region.OperatorDelete(w.inMAAS(worker).SystemID))
 			},
-			shows:   "MachineAllocated=False MachineNotFound",
-			message: "MAAS maas.example.com has no machine node1 (aaaaa1) any more: delete Machine prod-md-0 in Kubernetes to get another",
-			event:   "MachineLost",
-			do:      "Delete the Machine to get another; a MachineHealthCheck does so by itself.",
+			after:   2 * time.Minute,
+			shows:   "MachineDeployed=False MachineDeploying",
+			message: "machine node2 (aaaaa2) in MAAS maas.example.com is in state Deploying (MAAS is installing the image); before, the deployment of machine node1 (aaaaa1) ended when the machine was deleted from MAAS",
+			event:   "DeployFailed",
+			note:    "the deployment of machine node1 (aaaaa1) ended when the machine was deleted from MAAS: another one is claimed",
+			passes:  true,
+			do:      "Nothing: another machine is claimed, which counts as an attempt.",
 		},
 		{
 			name: "The bootstrap data went away between the claim and the deployment",

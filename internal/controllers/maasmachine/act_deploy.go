@@ -45,7 +45,7 @@ func (r *Reconciler) deploy(ctx context.Context, o *observation) (failure, err e
 
 // noteDeployment writes down how far the deployment of the machine is, and tells of what failed.
 func (r *Reconciler) noteDeployment(ctx context.Context, o *observation, s step) error {
-	now, name := r.now(), ""
+	now, name := r.now(), o.object.Status.Hostname
 	if o.machine != nil {
 		name = o.machine.Hostname
 	}
@@ -77,7 +77,11 @@ func (r *Reconciler) noteDeployment(ctx context.Context, o *observation, s step)
 		if err := note(nil, func(d *deployment) { d.Failed, d.Ended = s.why, inSeconds(now) }); err != nil || o.isLast() {
 			return err
 		}
-		r.tell(o, warning, telemetry.DeployFailed, telemetry.ActionDeploy, "%s: the machine is given back, and another one is claimed", o.deployment().ended())
+		then := "the machine is given back, and another one is claimed"
+		if o.standing != holdsOurs || stateOf(o.machine).isBeingReleased() {
+			then = "another one is claimed"
+		}
+		r.tell(o, warning, telemetry.DeployFailed, telemetry.ActionDeploy, "%s: %s", o.deployment().ended(), then)
 	case forgetMachine:
 		return r.forgetMachine(ctx, o)
 	}
@@ -97,7 +101,9 @@ func (r *Reconciler) forgetMachine(ctx context.Context, o *observation) error {
 		return err
 	}
 	r.retries.forget(client.ObjectKeyFromObject(o.object))
-	r.tell(o, normal, telemetry.Released, telemetry.ActionRelease, "machine %s in MAAS %s is given back after its deployment failed", systemID, o.maasHost)
+	if o.standing == holdsOurs || o.machine != nil && o.machine.Owner == "" {
+		r.tell(o, normal, telemetry.Released, telemetry.ActionRelease, "machine %s in MAAS %s is given back after its deployment failed", systemID, o.maasHost)
+	}
 	// Where the machines of a control plane are counts for the next one.
 	return r.observePeers(ctx, o)
 }

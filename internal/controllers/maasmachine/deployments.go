@@ -124,10 +124,32 @@ func (o observation) deployFailed() string {
 		return fmt.Sprintf("was aborted by user %q", o.abortedBy)
 	case s.status == maas.StatusBroken:
 		return "ended when it was marked broken" + saying(o.machine.ErrorDescription)
+	case s.isBeingReleased():
+		return "ended when somebody released the machine"
 	case s.deploy == deployIt && d.PutBack >= putBackOften && o.now.Sub(d.Began) >= putBackLong:
 		return "came to nothing again and again: MAAS put the machine back to Allocated each time"
 	case d.begun() && (s.deploy == deployIt || s.deploy == installing) && o.now.Sub(d.Began) >= o.deployTimeout():
 		return "did not finish within " + inWords(o.deployTimeout())
+	}
+	return ""
+}
+
+// takenAway says who ended the deployment of a machine that is not ours any more; "" if nobody did for sure: one that is our user's, and that
+// says of nobody whose it is, might have lost our claim by somebody's hand.
+func (o observation) takenAway() string {
+	switch m := o.machine; {
+	case o.standing == holdsGone:
+		return "ended when the machine was deleted from MAAS"
+	case m == nil:
+		return "ended when somebody else got the machine"
+	case m.Owner == "" && m.Status == maas.StatusBroken:
+		return "ended when it was marked broken" + saying(m.ErrorDescription)
+	case m.Owner == "":
+		return "ended when somebody released the machine"
+	case m.Owner != o.user:
+		return fmt.Sprintf("ended when user %q got the machine", m.Owner)
+	case o.belongsToOther(m) != "":
+		return fmt.Sprintf("ended when MaasMachine %s got the machine", asPath(o.belongsToOther(m)))
 	}
 	return ""
 }
@@ -189,5 +211,8 @@ func (o observation) deployGivenUp() string {
 
 // ended says what became of it.
 func (d deployment) ended() string {
+	if d.Name == "" {
+		return fmt.Sprintf("the deployment of machine %s %s", d.Machine, d.Failed)
+	}
 	return fmt.Sprintf("the deployment of machine %s (%s) %s", d.Name, d.Machine, d.Failed)
 }

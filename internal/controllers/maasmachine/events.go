@@ -59,7 +59,6 @@ var allNews = []news{
 	{infrav1.MachineDeployedCondition, infrav1.MachineRetiredReason, telemetry.MachineUnusable, telemetry.ActionObserve},
 	{infrav1.MachineDeployedCondition, infrav1.MachineReservedReason, telemetry.MachineUnusable, telemetry.ActionObserve},
 	{infrav1.MachineDeployedCondition, infrav1.MachineGivenBackReason, telemetry.MachineLost, telemetry.ActionObserve},
-	{infrav1.MachineDeployedCondition, infrav1.MachineBeingReleasedReason, telemetry.MachineLost, telemetry.ActionObserve},
 
 	{infrav1.MachinePoweredOnCondition, infrav1.PoweredOffReason, telemetry.PoweredOff, telemetry.ActionPower},
 	{infrav1.MachineNodeLinkedCondition, infrav1.NodeProviderIDConflictReason, telemetry.NodeProviderIDConflict, telemetry.ActionLinkNode},
@@ -103,7 +102,7 @@ func (r *Reconciler) tellChanges(o *observation, before *infrav1.MaasMachine) {
 // passes says that there will be other news in a moment: the machine is free, or is on.
 func (o observation) passes(n news) bool {
 	switch n.reason {
-	case infrav1.MachineLeftDeployedReason, infrav1.MachineBeingReleasedReason:
+	case infrav1.MachineLeftDeployedReason:
 		return o.machine != nil && stateOf(o.machine).release == underWay
 	case infrav1.PoweredOffReason:
 		switchedOn, err := o.did(powerOn{})

@@ -3,6 +3,7 @@ package maasmachine
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 
 	clusterv1 "sigs.k8s.io/cluster-api/api/core/v1beta2"
@@ -72,7 +73,7 @@ func nextClaim(o observation) step {
 	if s, due := nextExtra(o); due {
 		return s
 	}
-	if left := append(o.claimed, o.extras...); len(left) > 0 {
+	if left := slices.Concat(o.claimed, o.extras); len(left) > 0 {
 		return wait{
 			condition: infrav1.MachineAllocatedCondition, reason: infrav1.ClaimingReason, after: releasing,
 			message: fmt.Sprintf("%s was allocated for this object, but %s: waiting until it is free", o.nameOf(&left[0]), stateOf(&left[0]).means),

@@ -80,21 +80,21 @@ func nextLeaveBefore(o observation, retry wait) (step, bool) {
 	return retry, true
 }
 
-// nextGone: the machine in the spec is not ours any more. If its deployment failed, or it was marked broken on the way, another one is
-// claimed. Whether it really is not ours was looked at twice.
+// nextGone: the machine in the spec is not ours any more, and never was deployed for us: its deployment failed, or somebody took it. Another
+// one is claimed, which counts as an attempt. Whether it really is not ours was looked at twice, and a claim finds what carries its token.
 func nextGone(o observation) (step, bool) {
-	if o.provisioned() || o.leaving() || o.standing == holdsUnproven || o.isOutOfSight() {
+	if o.provisioned() || o.leaving() || o.standing == holdsUnproven || o.isOutOfSight() || o.object.Spec.KeepFailed {
 		return nil, false
 	}
-	m := o.machine
-	try := o.attempt()
-	switch failed := o.deployment().Failed != ""; {
-	case failed && !o.isLast() && try.systemID != "" && o.now.Sub(try.since).Abs() < claimSettles:
+	if o.deployment().Failed == "" {
+		why := o.takenAway()
+		return giveUp{o.systemID(), why}, why != ""
+	}
+	if o.isLast() {
+		return nil, false
+	}
+	if try := o.attempt(); try.systemID != "" && o.now.Sub(try.since).Abs() < claimSettles {
 		return o.waitForLateAnswer(), true
-	case failed && !o.isLast():
-		return forgetMachine{o.systemID()}, true
-	case failed || m == nil || m.Owner != "" || m.Status != maas.StatusBroken:
-		return nil, false
 	}
-	return giveUp{o.systemID(), o.deployFailed()}, true
+	return forgetMachine{o.systemID()}, true
 }

@@ -105,7 +105,6 @@ func TestNextStep(t *testing.T) {
 		blocked   = "wait: Deleting ReleaseBlocked"
 		free      = "let go: released"
 		givenBack = "wait: MachineDeployed MachineGivenBack"
-		released  = "wait: MachineDeployed MachineBeingReleased"
 		rescue    = "wait: MachineDeployed MachineInRescueMode"
 	)
 	table := []struct {
@@ -124,10 +123,10 @@ func TestNextStep(t *testing.T) {
 		{maas.StatusDeploying, adopts, "wait: MachineDeployed MachineDeploying", left, releases},
 		{maas.StatusAllocated, adopts, "begin deploy aaaaa1", left, releases},
 		{maas.StatusFailedDeployment, adopts, gaveUp, left, releases},
-		{maas.StatusReleasing, toBeFree, released, left, "wait: Deleting Releasing"},
-		{maas.StatusFailedReleasing, toBeFree, released, left, releases},
-		{maas.StatusDiskErasing, toBeFree, released, left, "wait: Deleting ErasingDisks"},        // for a while; see below
-		{maas.StatusFailedDiskErasing, toBeFree, released, left, "wait: Deleting ReleaseFailed"}, // nothing says whether to erase them; see below
+		{maas.StatusReleasing, toBeFree, gaveUp, left, "wait: Deleting Releasing"},
+		{maas.StatusFailedReleasing, toBeFree, gaveUp, left, releases},
+		{maas.StatusDiskErasing, toBeFree, gaveUp, left, "wait: Deleting ErasingDisks"},        // for a while; see below
+		{maas.StatusFailedDiskErasing, toBeFree, gaveUp, left, "wait: Deleting ReleaseFailed"}, // nothing says whether to erase them; see below
 		{maas.StatusRescueMode, adopts, rescue, left, blocked},
 		{maas.StatusEnteringRescueMode, adopts, rescue, left, blocked},
 		{maas.StatusFailedEnteringRescueMode, adopts, rescue, left, blocked},
@@ -215,9 +214,9 @@ func TestNextStepWhateverTheState(t *testing.T) {
 		want   map[phase]string
 	}{
 		"not ours: it is never touched": {foreign, map[phase]string{
-			deploying: "wait: MachineAllocated MachineNotOurs", keeping: "wait: MachineAllocated MachineNotOurs", giveBack: "let go: not ours"}},
+			deploying: "give up aaaaa1", keeping: "wait: MachineAllocated MachineNotOurs", giveBack: "let go: not ours"}},
 		"gone from MAAS": {missing, map[phase]string{
-			deploying: "wait: MachineAllocated MachineNotFound", keeping: "wait: MachineAllocated MachineNotFound", giveBack: "let go: gone"}},
+			deploying: "give up aaaaa1", keeping: "wait: MachineAllocated MachineNotFound", giveBack: "let go: gone"}},
 		"never claimed by us, though its owner is our user": {unproven, map[phase]string{
 			deploying: "wait: MachineAllocated MachineNotOurs", keeping: "wait: MachineAllocated MachineNotOurs", giveBack: "wait: Deleting ReleaseBlocked"}},
 		"MAAS cannot be read: nothing is concluded": {maasAway, map[phase]string{
@@ -270,7 +269,7 @@ func TestNothingIsDoneToForeignMachines(t *testing.T) {
 			for _, lost := range []func(*observation){foreign, missing, unproven} {
 				for _, also := range []func(*observation){func(*observation) {}, abandonedBecause("x"), controlPlaneOf("10.0.0.1")} {
 					switch s := next(seen(p, status, lost, also)).(type) {
-					case wait, removeFinalizer, leaveDNS: // the record is ours
+					case wait, removeFinalizer, giveUp, leaveDNS: // the record is ours
 					default:
 						t.Errorf("%s, phase %s: %s", status, p, say(s))
 					}

@@ -71,13 +71,13 @@ var states = [...]state{
 	{maas.StatusFailedDeployment, "the deployment failed", 3,
 		failed, infrav1.DeployFailedReason, releaseIt, ""},
 	{maas.StatusReleasing, "it is being released", -1,
-		failed, infrav1.MachineBeingReleasedReason, underWay, ""},
+		failed, infrav1.DeployRetryReason, underWay, ""},
 	{maas.StatusFailedReleasing, "its release failed", -1,
-		failed, infrav1.MachineBeingReleasedReason, releaseIt, ""},
+		failed, infrav1.DeployRetryReason, releaseIt, ""},
 	{maas.StatusDiskErasing, "its disks are being erased", -1,
-		failed, infrav1.MachineBeingReleasedReason, erasing, ""},
+		failed, infrav1.DeployRetryReason, erasing, ""},
 	{maas.StatusFailedDiskErasing, "erasing its disks failed", -1,
-		failed, infrav1.MachineBeingReleasedReason, releaseIt, ""},
+		failed, infrav1.DeployRetryReason, releaseIt, ""},
 	{maas.StatusRescueMode, "an operator has it in rescue mode", 1,
 		comesBack, infrav1.MachineInRescueModeReason, waitsForPerson, "exit rescue mode in MAAS"},
 	{maas.StatusEnteringRescueMode, "an operator puts it into rescue mode", 1,
@@ -92,6 +92,11 @@ var states = [...]state{
 		comesBack, infrav1.MachineTestingReason, waitsForPerson, "wait for the end of the test, or abort it in MAAS"},
 	{maas.StatusFailedTesting, "it failed a hardware test", 0,
 		failed, infrav1.MachineFailedTestingReason, waitsForPerson, "override the failed test in MAAS, or mark it broken"},
+}
+
+// isBeingReleased says that somebody began to release the machine, or that this failed.
+func (s state) isBeingReleased() bool {
+	return s.release == underWay || s.release == erasing || s.status == maas.StatusFailedReleasing || s.status == maas.StatusFailedDiskErasing
 }
 
 // stateOf returns the row of a machine's state. A state that MAAS invents later is one that nothing is done about.
