@@ -75,11 +75,11 @@ func (w *world) attends() bool {
 	for _, g := range w.managements {
 		for _, o := range all[*infrav1.MaasMachine](g.store) {
 			m, _ := w.region.Machine(o.Spec.SystemID)
-			if m.Status == simulator.StatusDiskErasing && m.PowerState != "on" && hasReason(o, infrav1.ErasingDisksReason, "abort the erasing in MAAS") {
+			if m.Status == simulator.StatusDiskErasing && m.PowerState != "on" && hasReason(o, "", "abort the erasing in MAAS") {
 				w.tell("operator", "aborts the erasing of %s", m.SystemID)
 				w.must(w.region.SetStatus(m.SystemID, simulator.StatusFailedDiskErasing))
 			}
-			if m.Status == simulator.StatusBroken && hasReason(o, infrav1.ReleaseBlockedReason, "switch it off in MAAS") {
+			if m.Status == simulator.StatusBroken && hasReason(o, "", "switch it off in MAAS") {
 				w.tell("operator", "switches off %s", m.SystemID)
 				w.must(w.region.OperatorPower(m.SystemID, false))
 			}
@@ -159,10 +159,10 @@ func (c *cluster) isLost() bool {
 	return true
 }
 
-// hasReason says that a condition tells a reason, in a message that contains words.
+// hasReason says that a condition tells a reason, "" for any, in a message that contains words.
 func hasReason(infra *infrav1.MaasMachine, reason, words string) bool {
 	for _, c := range infra.Status.Conditions {
-		if c.Reason == reason && strings.Contains(c.Message, words) {
+		if (reason == "" || c.Reason == reason) && strings.Contains(c.Message, words) {
 			return true
 		}
 	}
