@@ -36,16 +36,17 @@ func TakeAddress(t *testing.T) string {
 
 // take reserves a port by the name of an abstract socket, which Linux drops with the process that has it.
 func take(t *testing.T, port string) error {
-	reserved, err := net.Listen("unix", "@capmaas-test-port-"+port)
+	var listen net.ListenConfig
+	reserved, err := listen.Listen(t.Context(), "unix", "@capmaas-test-port-"+port)
 	if err != nil {
 		return fmt.Errorf("reserve port %s: %w", port, err)
 	}
 	address := net.JoinHostPort("127.0.0.1", port)
-	stream, err := net.Listen("tcp", address)
+	stream, err := listen.Listen(t.Context(), "tcp", address)
 	if err == nil {
 		err = stream.Close()
 	}
-	packet, other := net.ListenPacket("udp", address)
+	packet, other := listen.ListenPacket(t.Context(), "udp", address)
 	if other == nil {
 		other = packet.Close()
 	}
