@@ -184,3 +184,9 @@ func (o observation) ownerName() string {
 	}
 	return "Machine " + o.owner.Name
 }
+
+// isInMemory says that what runs is lost with the power. MAAS before 3.3.7 and 3.4.2 does not show how a machine was deployed, so that
+// what was asked for counts too.
+func (o observation) isInMemory() bool {
+	return o.machine.EphemeralDeploy || o.target.Spec.DeployInMemory
+}

@@ -105,7 +105,7 @@ func nextCycle(o observation, p remediation.Progress) step {
 		return nextOff(o, p)
 	case p.On != nil && o.now.Sub(*p.On) < o.timeout():
 		return nextOn(o, p)
-	case o.machine.EphemeralDeploy:
+	case o.isInMemory():
 		return giveUp{remediation.InMemory}
 	case o.counted() >= o.retryLimit():
 		return giveUp{remediation.NotRecovered}
@@ -244,7 +244,7 @@ func nextEnd(o observation) step {
 		return removeFinalizer{}
 	case o.unreadable != nil || o.standing != ours || o.machine.Status != maas.StatusDeployed:
 		return removeFinalizer{}
-	case o.machine.Locked || o.machine.EphemeralDeploy || o.machine.PowerState != maas.PowerOff:
+	case o.machine.Locked || o.isInMemory() || o.machine.PowerState != maas.PowerOff:
 		return removeFinalizer{}
 	}
 	if done, _ := o.did(powerOn{}); done {

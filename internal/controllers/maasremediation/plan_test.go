@@ -88,6 +88,9 @@ func locked(o *observation) { o.machine.Locked = true }
 
 func inMemory(o *observation) { o.machine.EphemeralDeploy = true }
 
+// askedIntoMemory is inMemory in a MAAS that does not show it.
+func askedIntoMemory(o *observation) { o.target.Spec.DeployInMemory = true }
+
 func away(o *observation) { o.unreadable, o.machine, o.standing = maas.ErrUnavailable, nil, unknown }
 
 func gone(o *observation) { o.machine, o.standing = nil, lost }
@@ -168,6 +171,7 @@ func TestNextStep(t *testing.T) {
 		"marked broken":                                 {changes{status(maas.StatusBroken)}, "give up: NotDeployed"},
 		"locked":                                        {changes{locked}, "wait: False MachineLocked"},
 		"deployed to memory":                            {changes{inMemory}, "give up: InMemory"},
+		"deployed to memory, which MAAS does not show":  {changes{askedIntoMemory}, "give up: InMemory"},
 		"no power cycle is allowed":                     {changes{limit(0)}, "give up: NotRecovered"},
 		"off to begin with":                             {changes{power(maas.PowerOff)}, begin},
 
@@ -228,6 +232,7 @@ func TestNextStep(t *testing.T) {
 		"deleted, and somebody else's":                    {changes{deleted, cycled(1, time.Minute), on(0), gone}, goes},
 		"deleted, off and locked":                         {changes{deleted, cycled(1, time.Minute), on(0), power(maas.PowerOff), locked}, goes},
 		"deleted, off and lost from memory":               {changes{deleted, on(0), power(maas.PowerOff), inMemory}, goes},
+		"the same, which MAAS does not show":              {changes{deleted, on(0), power(maas.PowerOff), askedIntoMemory}, goes},
 		"deleted after it was given up":                   {changes{deleted, gaveUp(remediation.NotRecovered, true, 0)}, back},
 		"deleted with its Machine":                        {changes{deleted, ownerDeleted, gaveUp(remediation.NotRecovered, true, 0)}, goes},
 		"deleted after its Machine":                       {changes{deleted, func(o *observation) { o.owner, o.target = nil, nil }}, goes},
